@@ -1,0 +1,50 @@
+/* The kernel table: one complete struct of function pointers an instruction set.
+ *
+ * Operators receive a table explicitly (ctx->k), so one process can run several sets interleaved.
+ * The rows and their contracts are in kernels.def, the instruction sets in isa.def. */
+#ifndef N2D_KERNELS_H
+#define N2D_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct n2d_kernels {
+	const char *isa; /* name in isa.def */
+	size_t lanes;    /* floats a vector */
+	size_t mr, nr;   /* the GEMM register tile: rows, columns */
+#define N2D_KERNEL(family, ret, name, args) ret(*name) args;
+#include "simd/kernels.def"
+#undef N2D_KERNEL
+};
+
+struct n2d_isa {
+	const char *name, *what;
+	int rank;                     /* see isa.def */
+	const struct n2d_kernels *k;  /* NULL: not compiled in */
+	int supported;                /* by this processor and operating system */
+};
+
+/* Every row of isa.def, in its order; *n rows. Constant after the first call. */
+const struct n2d_isa *n2d_isa_all(size_t *n);
+
+/* The row called name, or NULL. It may be not compiled or not supported. */
+const struct n2d_isa *n2d_isa_find(const char *name);
+
+/* The compiled and supported row of highest rank: scalar at least. */
+const struct n2d_isa *n2d_isa_best(void);
+
+/* Sets this thread's flush-to-zero and denormals-are-zero modes, and returns the former state
+ * for n2d_fpenv_restore. Without them denormal intermediate values cost up to a hundred times
+ * a normal operation on some processors. */
+uint64_t n2d_fpenv_flush(void);
+void n2d_fpenv_restore(uint64_t state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* The vector vocabulary of kernel bodies (which include body.h).
+ *
+ * Each vec_<isa>.h defines the same operations, all static inline:
+ *
+ *   types      v_t  V_LANES floats      i_t  V_LANES int32      m_t  V_LANES truth values
+ *   memory     v_load v_store (any alignment)  v_loadn v_storen (first n <= V_LANES lanes; the
+ *              others read as 0 and nothing beyond is touched)   i_load i_store  v_prefetch
+ *   lanes      v_set1 v_zero i_set1 i_iota  v_transpose (V_LANES vectors, in place)
+ *   arithmetic v_add v_sub v_mul v_div v_sqrt v_abs v_neg
+ *              v_fma(a,b,c) = a*b + c and v_fnma(a,b,c) = c - a*b, rounded ONCE on every
+ *              instruction set: elementwise kernels use these and agree bit for bit everywhere;
+ *              v_mac(a,b,c) = a*b + c, rounded once or twice, whichever is fast: for long sums,
+ *              whose bounds hold for both
+ *              v_max(a,b) = a > b ? a : b and v_min(a,b) = a < b ? a : b, so b when either is NaN
+ *              v_ldexp(a, n) = a * 2^n for integral n in [-160, 130], |a| in [0.5, 2]; rounded once
+ *              v_round to nearest even
+ *   masks      v_lt v_le v_eq (false on NaN)  m_and m_or m_not m_first(n) m_any m_all
+ *              v_sel(m, a, b) = m ? a : b
+ *   integers   i_add i_sub i_and i_or i_xor i_shl i_shr (logical) i_mullo i_mulhi (unsigned)
+ *              i_eq i_lt (signed) i_sel
+ *   between    v_toi (round to nearest, |x| < 2^31)  i_tov  v_bits / i_bits (same bits)
+ *   across     v_sum v_hmax v_hmin: fixed order, a tree over halves
+ *
+ * N2D_FN(name) is the symbol of this instruction set's version of a kernel.
+ */
+#ifndef N2D_VEC_H
+#define N2D_VEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define N2D_CAT_(a, b, c) a##b##_##c
+#define N2D_CAT(a, b, c) N2D_CAT_(a, b, c)
+#define N2D_FN(name) N2D_CAT(n2d_, V_ISA, name)
+
+#if defined N2D_VEC_avx512
+#include "simd/vec_avx512.h"
+#elif defined N2D_VEC_avx2
+#include "simd/vec_avx2.h"
+#elif defined N2D_VEC_neon
+#include "simd/vec_neon.h"
+#elif defined N2D_VEC_emu8 || defined N2D_VEC_emu16
+#include "simd/vec_emu.h"
+#elif defined N2D_VEC_scalar
+#include "simd/vec_scalar.h"
+#else
+#error "compile kernel bodies with -DN2D_VEC_<isa>"
+#endif
+
+/* Vectors in a row of n floats, and the lanes of its last, partial one. */
+static inline size_t v_whole(size_t n) { return n / V_LANES * V_LANES; }
+
+#endif

@@ -1,0 +1,94 @@
+#include "base/ctx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/threads.h"
+
+/* A KC x NC panel of B and an MC x KC block of A: see op/gemm.c. */
+#define PACK_FLOATS ((size_t)1 << 20)
+
+static void usable(char *list, size_t size)
+{
+	size_t n, used = 0;
+	const struct n2d_isa *isa = n2d_isa_all(&n);
+	list[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		if (isa[i].k && isa[i].supported && used < size)
+			used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ", " : "", isa[i].name);
+}
+
+static int choose(struct n2d_ctx *ctx, const char *name)
+{
+	char list[128];
+	const char *from = "--isa";
+	if (!name) {
+		name = getenv("N2D_ISA");
+		from = "N2D_ISA";
+	}
+	if (!name || !*name) {
+		ctx->k = n2d_isa_best()->k;
+		return 0;
+	}
+	const struct n2d_isa *isa = n2d_isa_find(name);
+	usable(list, sizeof list);
+	if (!isa)
+		return n2d_error("%s: unknown instruction set '%s'; usable here: %s", from, name, list);
+	if (!isa->k)
+		return n2d_error("%s: %s is not compiled in; usable here: %s", from, name, list);
+	if (!isa->supported)
+		return n2d_error("%s: %s is not supported here (needs %s); usable here: %s", from, name, isa->what, list);
+	ctx->k = isa->k;
+	return 0;
+}
+
+static size_t cache_size(int name, size_t usual)
+{
+	long v = sysconf(name);
+	return v > 0 ? (size_t)v : usual;
+}
+
+struct n2d_cache n2d_cache_read(void)
+{
+	struct n2d_cache c = {32 << 10, 512 << 10, 8 << 20};
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+	c.l1d = cache_size(_SC_LEVEL1_DCACHE_SIZE, c.l1d);
+	c.l2 = cache_size(_SC_LEVEL2_CACHE_SIZE, c.l2);
+	c.l3 = cache_size(_SC_LEVEL3_CACHE_SIZE, c.l3);
+#endif
+	return c;
+}
+
+int n2d_ctx_init(struct n2d_ctx *ctx, const char *isa, int threads)
+{
+	memset(ctx, 0, sizeof *ctx);
+	if (choose(ctx, isa))
+		return -1;
+	if (threads < 0 || threads > 1024)
+		return n2d_error("threads: %d is not in 1 .. 1024", threads);
+	ctx->threads = threads ? threads : n2d_threads_default();
+#ifndef _OPENMP
+	ctx->threads = 1;
+#endif
+	ctx->cache = n2d_cache_read();
+	ctx->pack_floats = PACK_FLOATS;
+	ctx->pack = calloc((size_t)ctx->threads, sizeof *ctx->pack);
+	for (int t = 0; ctx->pack && t < ctx->threads; t++)
+		if (!(ctx->pack[t] = aligned_alloc(N2D_ALIGN, PACK_FLOATS * sizeof(float)))) {
+			n2d_ctx_free(ctx);
+			return n2d_error("no memory for %d packing buffers", threads);
+		}
+	return ctx->pack ? 0 : n2d_error("no memory for %d packing buffers", threads);
+}
+
+void n2d_ctx_free(struct n2d_ctx *ctx)
+{
+	for (int t = 0; ctx->pack && t < ctx->threads; t++)
+		free(ctx->pack[t]);
+	free(ctx->pack);
+	memset(ctx, 0, sizeof *ctx);
+}

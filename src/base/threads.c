@@ -1,0 +1,95 @@
+#define _GNU_SOURCE
+#include "config.h"
+
+#include "base/threads.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* cgroup v2: "max 100000" or "150000 100000" (quota and period in microseconds). */
+static int cgroup_cpus(void)
+{
+	FILE *f = fopen("/sys/fs/cgroup/cpu.max", "r");
+	double quota, period;
+	int got = f ? fscanf(f, "%lf %lf", &quota, &period) : 0;
+	if (f)
+		fclose(f);
+	if (got != 2 || period <= 0 || quota <= 0)
+		return 1 << 20;
+	return quota < period ? 1 : (int)(quota / period);
+}
+
+int n2d_threads_default(void)
+{
+#ifndef _OPENMP
+	return 1;
+#else
+	int n = cgroup_cpus();
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < n)
+		n = CPU_COUNT(&set);
+	const char *env = getenv("OMP_NUM_THREADS");
+	int want = env ? atoi(env) : 0;
+	if (want > 0 && want < n)
+		n = want;
+	return n > 0 ? n : 1;
+#endif
+}
+
+void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
+{
+#ifdef _OPENMP
+	if (ctx->threads > 1 && tasks > 1 && !omp_in_parallel()) {
+#pragma omp parallel num_threads(ctx->threads)
+		{
+			uint64_t fp = n2d_fpenv_flush();
+#pragma omp for schedule(dynamic, 1)
+			for (size_t i = 0; i < tasks; i++)
+				fn(arg, i, omp_get_thread_num());
+			n2d_fpenv_restore(fp);
+		}
+		return;
+	}
+	int thread = omp_in_parallel() ? omp_get_thread_num() : 0;
+#else
+	(void)ctx;
+	int thread = 0;
+#endif
+	uint64_t fp = n2d_fpenv_flush();
+	for (size_t i = 0; i < tasks; i++)
+		fn(arg, i, thread);
+	n2d_fpenv_restore(fp);
+}
+
+void n2d_team(const struct n2d_ctx *ctx, void (*fn)(void *arg, int thread, int threads), void *arg)
+{
+#ifdef _OPENMP
+	if (ctx->threads > 1 && !omp_in_parallel()) {
+#pragma omp parallel num_threads(ctx->threads)
+		{
+			uint64_t fp = n2d_fpenv_flush();
+			fn(arg, omp_get_thread_num(), omp_get_num_threads());
+			n2d_fpenv_restore(fp);
+		}
+		return;
+	}
+#else
+	(void)ctx;
+#endif
+	uint64_t fp = n2d_fpenv_flush();
+	fn(arg, 0, 1);
+	n2d_fpenv_restore(fp);
+}
+
+void n2d_barrier(void)
+{
+#ifdef _OPENMP
+	if (omp_in_parallel()) {
+#pragma omp barrier
+	}
+#endif
+}

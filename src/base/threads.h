@@ -1,0 +1,25 @@
+/* Threads. Results never depend on their number: work is divided into tasks that each write
+ * their own output, and the division does not look at the number of threads.
+ *
+ * Inside, denormals are flushed to zero in every thread, the caller's modes come back after. */
+#ifndef N2D_THREADS_H
+#define N2D_THREADS_H
+
+#include <stddef.h>
+
+#include "base/ctx.h"
+
+/* Processors this process may use: affinity mask, cgroup quota and OMP_NUM_THREADS. At least 1. */
+int n2d_threads_default(void);
+
+/* Calls fn(arg, task, thread) for each task in [0, tasks), thread in [0, ctx->threads). Tasks are taken in
+ * order as threads become free. Nested calls run in the calling thread. */
+void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg);
+
+/* Calls fn(arg, thread, threads) once in each of `threads` threads, all at the same time; they meet at
+ * n2d_barrier(), which every one of them must call equally often. For loops whose steps depend
+ * on each other (recurrent layers), where starting threads each step would cost more than the step. */
+void n2d_team(const struct n2d_ctx *ctx, void (*fn)(void *arg, int thread, int threads), void *arg);
+void n2d_barrier(void);
+
+#endif

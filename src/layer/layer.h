@@ -1,0 +1,70 @@
+/* One interface to every sequence layer: x[B,T,D] -> y[B,T,D].
+ *
+ * All parameters lie in one array of floats, all gradients in another of the same layout. The
+ * caller owns all memory; sizes come from the functions below (floats; N2D_TOO_LARGE passes).
+ * Positions t >= len[b] are padding: they are never read into a result, y and dx are 0 there,
+ * and the other positions get the bits they would get without the padding.
+ *
+ *	pack     once for each change of the parameters: weights in the kernels' format
+ *	forward  y from x; keeps in `saved` what backward needs (saved == NULL: inference, keeps nothing)
+ *	backward dx (written), dparams (added to) from dy, the same x and saved
+ *
+ * The products with d x d weights are traced as N2D_PART_PROJECTION, what moves information
+ * between positions as N2D_PART_MIXING: time and FLOPs of the two are reported apart. */
+#ifndef N2D_LAYER_H
+#define N2D_LAYER_H
+
+#include <stdint.h>
+
+#include "base/ctx.h"
+#include "base/rng.h"
+
+struct n2d_layer_config {
+	size_t D;        /* model width */
+	size_t H;        /* heads; D divisible by H (attention) */
+	size_t R;        /* window; restricted attention */
+	size_t W;        /* convolution width, odd unless causal */
+	size_t dilation; /* >= 1 */
+	size_t F;        /* inner width (FFN) */
+	int causal;
+};
+
+struct n2d_layer;
+
+struct n2d_layer_kind {
+	const char *name;  /* "self-attention" */
+	const char *table1; /* complexity per layer as Table 1 states it, "O(n^2 d)"; NULL: not a row of it */
+	const char *sequential, *path; /* the other two columns */
+	/* -1 and a message when the configuration is impossible. */
+	int (*check)(const struct n2d_layer_config *c);
+	size_t (*params)(const struct n2d_layer_config *c);
+	void (*init)(const struct n2d_layer_config *c, float *params, struct n2d_rng *rng);
+	size_t (*packed)(const struct n2d_ctx *ctx, const struct n2d_layer_config *c);
+	void (*pack)(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *packed, const float *params);
+	size_t (*saved)(const struct n2d_layer_config *c, size_t B, size_t T);
+	/* train: of forward with saved and backward; else of forward without. */
+	size_t (*workspace)(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t B, size_t T, int train);
+	void (*forward)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *saved, const float *x,
+			const int32_t *len, size_t B, size_t T, float *ws);
+	void (*backward)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, const float *dy,
+			 const float *x, const float *saved, const int32_t *len, size_t B, size_t T, float *ws);
+	/* FLOPs of forward, and of backward alone, of unpadded input: both parts, and the mixing part. */
+	double (*flops)(const struct n2d_layer_config *c, size_t B, size_t T, int backward);
+	double (*mixing_flops)(const struct n2d_layer_config *c, size_t B, size_t T, int backward);
+	/* Compulsory bytes: activations in and out once, weights once — once a step where steps depend on each other. */
+	double (*bytes)(const struct n2d_layer_config *c, size_t B, size_t T, int backward);
+};
+
+/* A layer ready to run. */
+struct n2d_layer {
+	const struct n2d_layer_kind *kind;
+	struct n2d_layer_config c;
+	const float *params, *packed;
+};
+
+/* All kinds, NULL-terminated: self-attention, self-attention-materialised, restricted-attention,
+ * rnn, lstm, gru, convolution, separable-convolution, ffn. */
+extern const struct n2d_layer_kind *const n2d_layer_kinds[];
+const struct n2d_layer_kind *n2d_layer_find(const char *name);
+
+#endif

@@ -1,0 +1,46 @@
+/* General matrix product on row-major float matrices.
+ *
+ *	C[M,N] = E(alpha * op(A)[M,K] op(B)[K,N] + beta * C)
+ *
+ * op(X) is X or its transpose. E is the epilogue: add bias[N] to every row, then ReLU, then add
+ * residual[M,N]; each when asked for. beta == 0 never reads C. K == 0 gives E(beta * C).
+ * C overlaps no input, except residual == C with ldr == ldc. Row strides are >= the width.
+ *
+ * Every element is the same sum in the same order whatever M, N, the threads, the batch and the rows
+ * beside it: a sentence gives the same bits alone and in a batch. */
+#ifndef N2D_GEMM_H
+#define N2D_GEMM_H
+
+#include "base/ctx.h"
+
+struct n2d_gemm {
+	size_t M, N, K;
+	int ta, tb; /* A is stored [K,M]; B is stored [N,K] */
+	size_t lda, ldb, ldc;
+	float alpha, beta;
+	const float *bias; /* [N] or NULL */
+	int relu;
+	const float *residual; /* [M,N] with row stride ldr, or NULL */
+	size_t ldr;
+	/* batch > 1: the product is done for each i < batch on A + i*sa, B + i*sb, C + i*sc (and residual + i*sc). */
+	size_t batch, sa, sb, sc;
+};
+
+/* The plain product C = op(A) op(B) of dense matrices; set further members afterwards. */
+struct n2d_gemm n2d_gemm_plain(int ta, int tb, size_t M, size_t N, size_t K);
+
+void n2d_gemm(const struct n2d_ctx *ctx, const struct n2d_gemm *g, float *C, const float *A, const float *B);
+
+/* op(B)[K,N] packed once, for many products with the same weights. The floats it takes: */
+size_t n2d_packed_floats(const struct n2d_ctx *ctx, size_t K, size_t N);
+/* Packs op(B); tb: B is stored [N,K]. The format depends on ctx->k and the caches. */
+void n2d_pack(const struct n2d_ctx *ctx, float *packed, int tb, size_t K, size_t N, const float *B, size_t ldb);
+/* As n2d_gemm with packed in place of B; g->tb, g->ldb and g->sb are not looked at (one B for the batch). Same bits. */
+void n2d_gemm_packed(const struct n2d_ctx *ctx, const struct n2d_gemm *g, float *C, const float *A, const float *packed);
+
+/* 2 M N K a product. */
+double n2d_gemm_flops(const struct n2d_gemm *g);
+/* Compulsory traffic: A, B and C once, C twice when beta != 0. */
+double n2d_gemm_bytes(const struct n2d_gemm *g);
+
+#endif

@@ -1,0 +1,124 @@
+/* Floor 1: sizes, arena, generator, threads, context. */
+#include "config.h"
+
+#include "base/arena.h"
+#include "base/size.h"
+#include "base/threads.h"
+#include "tests/unit.h"
+
+static void sizes_notice_overflow(void **state)
+{
+	(void)state;
+	assert_int_equal(n2d_mul(3, 5), 15);
+	assert_int_equal(n2d_mul(N2D_TOO_LARGE / 2, 3), N2D_TOO_LARGE);
+	assert_int_equal(n2d_mul(N2D_TOO_LARGE, 0), 0);
+	assert_int_equal(n2d_add(N2D_TOO_LARGE, 1), N2D_TOO_LARGE);
+	assert_int_equal(n2d_add(N2D_TOO_LARGE - 1, 1), N2D_TOO_LARGE);
+	assert_int_equal(n2d_round_up(65, 64), 128);
+	assert_int_equal(n2d_floats((size_t)1 << 31, (size_t)1 << 31, 16), N2D_TOO_LARGE);
+	/* 8300 * 16 * 128 * 257 elements pass 2^31: the size is right, not wrapped to 32 bits. */
+	assert_int_equal(n2d_floats(8300 * (size_t)16, 128, 257), (size_t)4368588800u);
+}
+
+static void arena_refuses_what_does_not_fit(void **state)
+{
+	(void)state;
+	struct n2d_arena a;
+	assert_int_equal(n2d_arena_init(&a, 1000), 0);
+	char *p = n2d_arena_get(&a, 10), *q = n2d_arena_get(&a, 10);
+	assert_int_equal(q - p, N2D_ALIGN);
+	assert_int_equal((uintptr_t)p % N2D_ALIGN, 0);
+	assert_null(n2d_arena_get(&a, 1 << 20));
+	assert_null(n2d_arena_get(&a, N2D_TOO_LARGE));
+	assert_null(n2d_arena_floats(&a, N2D_TOO_LARGE / 2));
+	n2d_arena_free(&a);
+	assert_int_equal(n2d_arena_init(&a, N2D_TOO_LARGE), -1);
+}
+
+/* Known answers of the generator's authors (Random123, kat_vectors). */
+static void philox_known_answers(void **state)
+{
+	(void)state;
+	static const uint32_t v[3][10] = {
+		{0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+		{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+		{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1},
+	};
+	for (int i = 0; i < 3; i++) {
+		uint32_t out[4];
+		n2d_philox(out, v[i], v[i] + 4);
+		assert_memory_equal(out, v[i] + 6, sizeof out);
+	}
+}
+
+static void rng_below_stays_below(void **state)
+{
+	(void)state;
+	struct n2d_rng r;
+	size_t seen[7] = {0};
+	n2d_rng_init(&r, 7, 3);
+	for (int i = 0; i < 70000; i++)
+		seen[n2d_rng_below(&r, 7)]++;
+	for (int i = 0; i < 7; i++) /* 10000 each, standard deviation 93 */
+		assert_in_range(seen[i], 9500, 10500);
+}
+
+static void mark(void *arg, size_t task, int thread)
+{
+	int *done = arg;
+	/* Denormals are flushed in every thread. */
+	volatile float tiny = 0x1p-126f, half = 0.5f;
+	done[task] += tiny * half == 0 ? 1 : 100;
+	assert_true(thread >= 0);
+}
+
+static void meet(void *arg, int thread, int threads)
+{
+	int *sum = arg;
+	for (int step = 0; step < 100; step++) {
+		if (step % threads == thread)
+			sum[0]++;
+		n2d_barrier();
+	}
+}
+
+static void threads_do_every_task_once(void **state)
+{
+	(void)state;
+	for (int threads = 1; threads <= 3; threads++) {
+		struct n2d_ctx ctx;
+		int done[101] = {0}, sum = 0;
+		assert_int_equal(n2d_ctx_init(&ctx, "scalar", threads), 0);
+		n2d_parallel(&ctx, 101, mark, done);
+		for (int i = 0; i < 101; i++)
+			assert_int_equal(done[i], 1);
+		n2d_team(&ctx, meet, &sum);
+		assert_int_equal(sum, 100);
+		n2d_ctx_free(&ctx);
+	}
+	volatile float tiny = 0x1p-126f, half = 0.5f;
+	assert_true(tiny * half > 0); /* the caller's modes came back */
+}
+
+static void context_names_what_can_be_used(void **state)
+{
+	(void)state;
+	struct n2d_ctx ctx;
+	assert_int_equal(n2d_ctx_init(&ctx, "sse9", 1), -1);
+	assert_non_null(strstr(n2d_error_text(), "sse9"));
+	assert_non_null(strstr(n2d_error_text(), "scalar"));
+	assert_int_equal(n2d_ctx_init(&ctx, "scalar", -1), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_notice_overflow),
+		cmocka_unit_test(arena_refuses_what_does_not_fit),
+		cmocka_unit_test(philox_known_answers),
+		cmocka_unit_test(rng_below_stays_below),
+		cmocka_unit_test(threads_do_every_task_once),
+		cmocka_unit_test(context_names_what_can_be_used),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
