@@ -4,26 +4,82 @@
 #ifndef N2D_VMATH_H
 #define N2D_VMATH_H
 
+#include <math.h>
+
 #include "simd/vec.h"
 
-/* exp(x), at most 1 ulp over all floats (tests/problem/math.c sweeps them): -inf -> 0, NaN -> NaN,
- * overflow -> inf, results below the smallest denormal -> 0; the same time for any x.
- *
- * x = n ln2 + r with |r| <= ln2 / 2; exp(r) = 1 + r + r^2 q(r), q of degree 4 interpolating at
- * Chebyshev nodes (relative error 1.1e-8). The clamps have x as the second operand: NaN passes. */
-static inline v_t v_exp(v_t x)
+/* x = n ln2 + r with |r| <= ln2 / 2; returns exp(r) - 1 = r + r^2 q(r), q of degree 4 interpolating at Chebyshev
+ * nodes (error 1.1e-8 of exp(r)). NaN gives NaN. */
+static inline v_t v_expm1r_(v_t x, v_t *n)
 {
-	x = v_min(v_set1(90.0f), v_max(v_set1(-105.0f), x));
-	v_t n = v_round(v_mul(x, v_set1(0x1.715476p+0f)));
-	v_t r = v_fnma(n, v_set1(0x1.62e43p-1f), x);
-	r = v_fnma(n, v_set1(-0x1.05c61p-29f), r);
+	*n = v_round(v_mul(x, v_set1(0x1.715476p+0f)));
+	v_t r = v_fnma(*n, v_set1(0x1.62e43p-1f), x);
+	r = v_fnma(*n, v_set1(-0x1.05c61p-29f), r);
 	v_t q = v_set1(0x1.6d110ap-10f);
 	q = v_fma(q, r, v_set1(0x1.120b6ep-7f));
 	q = v_fma(q, r, v_set1(0x1.55551ap-5f));
 	q = v_fma(q, r, v_set1(0x1.5554dcp-3f));
 	q = v_fma(q, r, v_set1(0.5f));
-	v_t p = v_fma(v_mul(r, r), q, r);
+	return v_fma(v_mul(r, r), q, r);
+}
+
+/* exp(x), at most 1 ulp over all floats: -inf -> 0, NaN -> NaN, overflow -> inf, results below
+ * the smallest denormal -> 0; the same time for any x. The clamps have x as the second operand: NaN passes. */
+static inline v_t v_exp(v_t x)
+{
+	v_t n, p = v_expm1r_(v_min(v_set1(90.0f), v_max(v_set1(-105.0f), x)), &n);
 	return v_ldexp(v_add(p, v_set1(1.0f)), n);
+}
+
+/* 1 / (1 + exp(-x)), at most 2 ulp, also where it is denormal. From e = exp(-|x|), which cannot overflow:
+ * 1 / (1 + e), or e / (1 + e) for x < 0, where 1 / (1 + exp(-x)) would lose what exp rounds off near its limit. */
+static inline v_t v_sigmoid(v_t x)
+{
+	v_t one = v_set1(1.0f), e = v_exp(v_neg(v_abs(x)));
+	return v_div(v_sel(v_lt(x, v_zero()), e, one), v_add(one, e));
+}
+
+/* tanh(x), at most 2 ulp, with u = exp(-2|x|) and m = u - 1: -m / (1 + u) for |x| < 0.55, else 1 - 2u / (1 + u), and the
+ * sign of x. With p = exp(r) - 1 as in v_exp, m is 2^n p + (2^n - 1): nothing cancels near 0, where tanh(x) = x to the
+ * last denormal. At |x| >= 10 tanh is 1 to rounding: the clamp keeps 2^n normal. */
+static inline v_t v_tanh(v_t x)
+{
+	v_t y = v_mul(v_set1(-2.0f), v_min(v_set1(10.0f), v_abs(x)));
+	v_t n, p = v_expm1r_(y, &n);
+	v_t s = i_bits(i_shl(i_add(v_toi(n), i_set1(127)), 23));
+	v_t one = v_set1(1.0f), u = v_fma(s, p, s), m = v_fma(s, p, v_sub(s, one));
+	m_t far = v_lt(y, v_set1(-1.1f));
+	v_t d = v_div(v_sel(far, v_add(u, u), m), v_add(one, u));
+	v_t t = v_sub(v_sel(far, one, v_zero()), d); /* tanh|x| */
+	i_t sign = i_set1(INT32_MIN);
+	return i_bits(i_or(i_and(v_bits(x), sign), v_bits(v_abs(t))));
+}
+
+/* log(x), at most 1 ulp over all floats: 0 -> -inf, x < 0 -> NaN, inf -> inf, NaN -> NaN, denormals as they are.
+ *
+ * x = 2^e (1 + f) with 1 + f in [2/3, 4/3), log(1 + f) = f - f^2/2 + f^3 c(f), c of degree 7 minimax
+ * (relative error 4.6e-9). e is kept 2^23 times as large, as it lies in the bits, and ln2 so much smaller. */
+static inline v_t v_log(v_t x)
+{
+	m_t tiny = v_lt(x, v_set1(0x1p-126f));
+	v_t y = v_sel(tiny, v_mul(x, v_set1(0x1p23f)), x);
+	i_t b = v_bits(y), e = i_and(i_sub(b, i_set1(0x3f2aaaab)), i_set1((int32_t)0xff800000));
+	v_t f = v_sub(i_bits(i_sub(b, e)), v_set1(1.0f));
+	v_t n = v_sub(i_tov(e), v_sel(tiny, v_set1(0x17p23f), v_zero()));
+	v_t c = v_set1(-0x1.0804d8p-3f);
+	c = v_fma(c, f, v_set1(0x1.1e6654p-3f));
+	c = v_fma(c, f, v_set1(-0x1.f3119ap-4f));
+	c = v_fma(c, f, v_set1(0x1.1ed72cp-3f));
+	c = v_fma(c, f, v_set1(-0x1.559dc8p-3f));
+	c = v_fma(c, f, v_set1(0x1.99d026p-3f));
+	c = v_fma(c, f, v_set1(-0x1.fffefp-3f));
+	c = v_fma(c, f, v_set1(0x1.555506p-2f));
+	c = v_mul(v_mul(f, f), v_fma(c, f, v_set1(-0.5f)));
+	c = v_fma(n, v_set1(-0x1.05c61p-52f), c);
+	c = v_fma(n, v_set1(0x1.62e43p-24f), v_add(f, c));
+	c = v_sel(v_lt(x, v_set1(INFINITY)), c, x); /* inf and NaN pass */
+	c = v_sel(v_lt(x, v_zero()), v_set1(NAN), c);
+	return v_sel(v_eq(x, v_zero()), v_set1(-INFINITY), c);
 }
 
 #endif

@@ -28,19 +28,31 @@ static void unary_setup(struct problem *p)
 	problem_out(p, p->dim[0]);
 }
 
-static void exp_call(struct problem *p, const struct n2d_kernels *k) { k->exp(problem_p(p, 1), problem_p(p, 0), p->dim[0]); }
-
-static void exp_check(struct problem *p)
-{
-	for (size_t i = 0; i < p->dim[0]; i++)
-		problem_ulp(p, "y", i, problem_p(p, 1)[i], exp((double)problem_orig(p, 0)[i]), 2);
-}
-
 static double zero(const size_t *dim) { return (void)dim, 0; }
 static double two_arrays(const size_t *dim) { return 8.0 * (double)dim[0]; }
-static const size_t bench[][PROBLEM_DIMS] = {{4096}, {SIZE_MAX}};
+static const size_t bench[][PROBLEM_DIMS] = {{4096}, {(size_t)1 << 25}, {SIZE_MAX}};
 
-const struct problem_kind problem_exp = {
-	.kernel = "exp", .dims = "n", .shapes = problem_sizes, .bench = bench,
-	.setup = unary_setup, .call = exp_call, .check = exp_check, .flops = zero, .bytes = two_arrays, .sparse = 1,
-};
+/* A problem of the row NAME whose value at the double x is EXPR, and the bound of its contract. */
+#define UNARY(name, expr, ulps) \
+	static void name##_call(struct problem *p, const struct n2d_kernels *k) \
+	{ \
+		k->name(problem_p(p, 1), problem_p(p, 0), p->dim[0]); \
+	} \
+	static void name##_check(struct problem *p) \
+	{ \
+		for (size_t i = 0; i < p->dim[0]; i++) { \
+			double x = problem_orig(p, 0)[i], y = expr; \
+			problem_ulp(p, "y", i, problem_p(p, 1)[i], y, ulps); \
+			if (y == 0) /* and the sign of zero */ \
+				problem_same(p, "y", i, problem_p(p, 1)[i], (float)y); \
+		} \
+	} \
+	const struct problem_kind problem_##name = { \
+		.kernel = #name, .dims = "n", .shapes = problem_sizes, .bench = bench, .setup = unary_setup, .call = name##_call, \
+		.check = name##_check, .flops = zero, .bytes = two_arrays, .sparse = 1, \
+	};
+
+UNARY(exp, exp(x), 1)
+UNARY(log, log(x), 1)
+UNARY(tanh, tanh(x), 2)
+UNARY(sigmoid, 1 / (1 + exp(-x)), 2)

@@ -1,0 +1,11 @@
+/* y = log(x) elementwise. */
+#include "simd/body.h"
+#include "simd/vmath.h"
+
+void N2D_FN(log)(float *y, const float *x, size_t n)
+{
+	size_t i = 0;
+	for (; i < v_whole(n); i += V_LANES)
+		v_store(y + i, v_log(v_load(x + i)));
+	v_storen(y + i, v_log(v_loadn(x + i, n - i)), n - i);
+}
