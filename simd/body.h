@@ -3,6 +3,7 @@
 #ifndef N2D_BODY_H
 #define N2D_BODY_H
 
+#include "simd/kernels.h"
 #include "simd/vec.h"
 
 #define N2D_KERNEL(family, ret, name, args) ret N2D_FN(name) args;

@@ -12,6 +12,14 @@
 extern "C" {
 #endif
 
+/* What happens to a finished element of a matrix product before it is stored, in this order. */
+struct n2d_gemm_end {
+	const float *bias; /* [n], added to every row, or NULL */
+	int relu;
+	const float *residual; /* [m,n] with row stride ldr, added last, or NULL; does not overlap the output */
+	size_t ldr;
+};
+
 struct n2d_kernels {
 	const char *isa; /* name in isa.def */
 	size_t lanes;    /* floats a vector */

@@ -33,6 +33,17 @@
 #define N2D_CAT(a, b, c) N2D_CAT_(a, b, c)
 #define N2D_FN(name) N2D_CAT(n2d_, V_ISA, name)
 
+/* Before a loop with few, constant rounds: no loop is left, so an array of vectors it indexes can stay in registers.
+ * gcc needs it at EVERY loop over such an array (setting, loading, storing too), or the array lives in memory. */
+#ifdef __clang__
+#define V_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define V_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+/* A piece of a kernel whose size arguments are constants of its caller. */
+#define V_INLINE static inline __attribute__((always_inline))
+
 #if defined N2D_VEC_avx512
 #include "simd/vec_avx512.h"
 #elif defined N2D_VEC_avx2

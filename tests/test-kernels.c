@@ -52,8 +52,8 @@ static void run_one(int place)
 {
 	static struct problem p;
 	now.place = place;
-	problem_open(&p, now.kind, now.dim, place, opt.seed);
-	if (problem_run(&p, now.k)) {
+	problem_open(&p, now.kind, now.k, now.dim, place, opt.seed);
+	if (problem_run(&p)) {
 		if (now.failed++ < 20) {
 			printf("FAIL %s (%zu of %zu)\n", p.first, p.failed, p.checked);
 			repeat_line(stdout);

@@ -40,6 +40,15 @@ int n2d_threads_default(void)
 #endif
 }
 
+int n2d_thread(void)
+{
+#ifdef _OPENMP
+	return omp_get_thread_num();
+#else
+	return 0;
+#endif
+}
+
 void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
 {
 #ifdef _OPENMP

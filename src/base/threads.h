@@ -16,6 +16,9 @@ int n2d_threads_default(void);
  * order as threads become free. Nested calls run in the calling thread. */
 void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg);
 
+/* The number of the calling thread inside n2d_parallel and n2d_team, 0 outside. */
+int n2d_thread(void);
+
 /* Calls fn(arg, thread, threads) once in each of `threads` threads, all at the same time; they meet at
  * n2d_barrier(), which every one of them must call equally often. For loops whose steps depend
  * on each other (recurrent layers), where starting threads each step would cost more than the step. */

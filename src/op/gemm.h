@@ -4,10 +4,12 @@
  *
  * op(X) is X or its transpose. E is the epilogue: add bias[N] to every row, then ReLU, then add
  * residual[M,N]; each when asked for. beta == 0 never reads C. K == 0 gives E(beta * C).
- * C overlaps no input, except residual == C with ldr == ldc. Row strides are >= the width.
+ * C overlaps no input, except residual == C with ldr == ldc and no ReLU, which adds 1 to beta. Row strides are >= the width.
+ * alpha == 0 is as K == 0.
  *
- * Every element is the same sum in the same order whatever M, N, the threads, the batch and the rows
- * beside it: a sentence gives the same bits alone and in a batch. */
+ * Every element is one chain of multiply-adds in the order of k, starting from beta * C (alpha multiplies A first),
+ * whatever M, N, the threads, the batch and the rows beside it: a sentence gives the same bits alone and in a batch, and
+ * instruction sets with a fused multiply-add agree. */
 #ifndef N2D_GEMM_H
 #define N2D_GEMM_H
 
@@ -22,7 +24,7 @@ struct n2d_gemm {
 	int relu;
 	const float *residual; /* [M,N] with row stride ldr, or NULL */
 	size_t ldr;
-	/* batch > 1: the product is done for each i < batch on A + i*sa, B + i*sb, C + i*sc (and residual + i*sc). */
+	/* The product is done for each i < batch on A + i*sa, B + i*sb, C + i*sc (and residual + i*sc). */
 	size_t batch, sa, sb, sc;
 };
 

@@ -118,9 +118,11 @@ void problem_sizes(struct problem_use *u, const struct n2d_kernels *k)
 			problem_use(u, large[i], 0, 0, 0, 0, 0);
 }
 
-void problem_open(struct problem *p, const struct problem_kind *kind, const size_t *dim, int place, uint64_t seed)
+void problem_open(struct problem *p, const struct problem_kind *kind, const struct n2d_kernels *k, const size_t *dim, int place,
+		  uint64_t seed)
 {
 	memset(p, 0, sizeof *p);
+	p->k = k;
 	p->kind = kind;
 	memcpy(p->dim, dim, sizeof p->dim);
 	p->place = place;
@@ -131,11 +133,10 @@ void problem_open(struct problem *p, const struct problem_kind *kind, const size
 			keep(p, i);
 }
 
-size_t problem_run(struct problem *p, const struct n2d_kernels *k)
+size_t problem_run(struct problem *p)
 {
-	p->k = k;
 	p->checked = p->nonzero = p->failed = 0;
-	p->kind->call(p, k);
+	p->kind->call(p, p->k);
 	for (int i = 0; i < p->nbufs; i++) {
 		const struct problem_buf *b = p->buf + i;
 		if (guard_check(&b->g))

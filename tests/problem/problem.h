@@ -49,7 +49,7 @@ struct problem_buf {
 
 struct problem {
 	const struct problem_kind *kind;
-	const struct n2d_kernels *k; /* during call and check */
+	const struct n2d_kernels *k; /* the table under test: setup may look at its sizes */
 	size_t dim[PROBLEM_DIMS];
 	int place; /* guard placement of every buffer */
 	struct n2d_rng rng;
@@ -88,9 +88,10 @@ void problem_sizes(struct problem_use *u, const struct n2d_kernels *k);
 /* ---- for drivers */
 extern const struct problem_kind *const problem_kinds[]; /* NULL-terminated */
 /* Sets up p on the heap's behalf: zero it first. */
-void problem_open(struct problem *p, const struct problem_kind *kind, const size_t *dim, int place, uint64_t seed);
+void problem_open(struct problem *p, const struct problem_kind *kind, const struct n2d_kernels *k, const size_t *dim, int place,
+		  uint64_t seed);
 /* call once, check, and look at canaries and inputs. Returns the number of failures. */
-size_t problem_run(struct problem *p, const struct n2d_kernels *k);
+size_t problem_run(struct problem *p);
 void problem_close(struct problem *p);
 /* "n=17" or "M=3,N=4,K=5" */
 void problem_name(const struct problem_kind *kind, const size_t *dim, char *text, size_t size);

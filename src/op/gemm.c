@@ -1,0 +1,377 @@
+/* The blocked matrix product.
+ *
+ * C is cut into tiles of mr x nr (registers, the kernel gemm_tile). A panel of B, nr columns wide and at most kc rows deep,
+ * is used by all tiles of a block of rows; the block of A, packed, stays in the second-level cache meanwhile:
+ *
+ *	for each block of rows x block of columns (a task)
+ *		for each kc rows of k: pack the block of A
+ *			for each panel of B: for each tile of A: gemm_tile
+ *
+ * Since every element of C is one chain of multiply-adds in the order of k, whichever tile it is in
+ * and however k is cut, blocking and threads may follow caches and processors without changing a bit. */
+#include "op/gemm.h"
+
+#include <assert.h>
+
+#include "base/size.h"
+#include "base/threads.h"
+#include "base/trace.h"
+
+/* Below this many FLOPs (microseconds) starting threads costs more than it gives. */
+#define SERIAL_FLOPS 5e5
+
+static size_t min(size_t a, size_t b) { return a < b ? a : b; }
+static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+/* The part of one product with rows [k0, k1) and columns [n0, n1) of B, which are packed. */
+struct pass {
+	const struct n2d_ctx *ctx;
+	const struct n2d_gemm *g;
+	float *C;
+	const float *A, *B;
+	size_t row, panel; /* floats from a row of B to the next within a panel, and from panel to panel */
+	size_t k0, k1, n0, n1;
+	size_t kc; /* rows of k a step */
+	size_t row_blocks, column_blocks;
+};
+
+/* ---- block sizes */
+
+/* Floats of a thread's block of A: somewhat less than half the second-level cache, which B and C pass through too. */
+static size_t block_floats(const struct n2d_ctx *ctx)
+{
+	return min(ctx->cache.l2 / sizeof(float) * 7 / 16, ctx->pack_floats / 4);
+}
+
+/* Rows of k a step, evenly cut: a panel of B takes an eighth of the second-level cache. Longer steps
+ * touch C less often, shorter ones let more rows use a panel before it is fetched again. */
+static size_t step_rows(const struct n2d_ctx *ctx, size_t K)
+{
+	size_t most = ctx->cache.l2 / 8 / sizeof(float) / ctx->k->nr;
+	most = min(most, block_floats(ctx) / ctx->k->mr);
+	if (most < 256)
+		most = 256;
+	return K ? ceil_div(K, ceil_div(K, most)) : 0;
+}
+
+/* First row of tile i. All tiles have mr rows but the last two, which share what is left: 8 + 8 rather than 14 + 2. */
+static size_t tile_row(size_t M, size_t mr, size_t i)
+{
+	size_t tiles = ceil_div(M, mr);
+	if (i >= tiles)
+		return M;
+	if (i == 0 || i + 1 < tiles)
+		return i * mr;
+	size_t before = (tiles - 2) * mr;
+	return before + ceil_div(M - before, 2);
+}
+
+static void divide(struct pass *p, int threads)
+{
+	size_t mr = p->ctx->k->mr, tiles = ceil_div(p->g->M, mr), panels = ceil_div(p->n1 - p->n0, p->ctx->k->nr);
+	size_t most = p->kc ? block_floats(p->ctx) / (mr * p->kc) : tiles, n = (size_t)threads;
+	p->row_blocks = ceil_div(tiles, most ? most : 1);
+	p->column_blocks = 1;
+	if (2.0 * (double)p->g->M * (double)(p->n1 - p->n0) * (double)(p->k1 - p->k0) < SERIAL_FLOPS)
+		n = 1;
+	if (tiles >= 4 * n || panels < n)
+		p->row_blocks = min(tiles, ceil_div(p->row_blocks, n) * n);
+	else
+		p->column_blocks = n;
+}
+
+/* ---- one task */
+
+static void pack_tile(const struct pass *p, float *panel, size_t row, size_t m, size_t k, size_t kc)
+{
+	const struct n2d_kernels *kn = p->ctx->k;
+	const struct n2d_gemm *g = p->g;
+	if (g->ta)
+		kn->gemm_pack_columns(panel, p->A + k * g->lda + row, g->alpha, kn->mr, m, kc, g->lda);
+	else
+		kn->gemm_pack_rows(panel, p->A + row * g->lda + k, g->alpha, kn->mr, m, kc, g->lda);
+}
+
+/* What is done to the element at (row, column) and its right and lower neighbours after rows [.., k) of k. */
+static const struct n2d_gemm_end *end_at(const struct pass *p, struct n2d_gemm_end *end, size_t row, size_t column, size_t k)
+{
+	const struct n2d_gemm *g = p->g;
+	if (k < g->K || (!g->bias && !g->relu && !g->residual))
+		return NULL;
+	end->bias = g->bias ? g->bias + column : NULL;
+	end->relu = g->relu;
+	end->residual = g->residual ? g->residual + row * g->ldr + column : NULL;
+	end->ldr = g->ldr;
+	return end;
+}
+
+/* B from column n and row k on. */
+static const float *b_at(const struct pass *p, size_t n, size_t k)
+{
+	return p->B + (n - p->n0) / p->ctx->k->nr * p->panel + (k - p->k0) * p->row;
+}
+
+/* Tiles [t0, t1) by columns [n0, n1), rows [k, k + kc) of k. */
+static void tiles_step(const struct pass *p, float *packed, size_t t0, size_t t1, size_t n0, size_t n1, size_t k, size_t kc)
+{
+	const struct n2d_kernels *kn = p->ctx->k;
+	const struct n2d_gemm *g = p->g;
+	size_t mr = kn->mr, nr = kn->nr, M = g->M;
+	for (size_t t = t0; t < t1; t++)
+		pack_tile(p, packed + (t - t0) * mr * kc, tile_row(M, mr, t), tile_row(M, mr, t + 1) - tile_row(M, mr, t), k, kc);
+	for (size_t n = n0; n < n1; n += nr)
+		for (size_t t = t0; t < t1; t++) {
+			size_t row = tile_row(M, mr, t), m = tile_row(M, mr, t + 1) - row;
+			struct n2d_gemm_end end;
+			kn->gemm_tile(p->C + row * g->ldc + n, packed + (t - t0) * mr * kc, b_at(p, n, k), k ? 1 : g->beta,
+				      end_at(p, &end, row, n, k + kc), m, min(nr, n1 - n), kc, g->ldc);
+		}
+}
+
+/* The same for a product with one row. */
+static void row_step(const struct pass *p, float *x, size_t n0, size_t n1, size_t k, size_t kc)
+{
+	const struct n2d_gemm *g = p->g;
+	size_t lda = g->ta ? g->lda : 1;
+	const float *a = p->A + k * lda;
+	if (lda != 1 || g->alpha != 1) {
+		for (size_t i = 0; i < kc; i++)
+			x[i] = g->alpha * a[i * lda];
+		a = x;
+	}
+	struct n2d_gemm_end end;
+	p->ctx->k->gemv(p->C + n0, a, b_at(p, n0, k), k ? 1 : g->beta, end_at(p, &end, 0, n0, k + kc), n1 - n0, kc, p->row,
+			p->panel);
+}
+
+static void block(void *arg, size_t task, int thread)
+{
+	const struct pass *p = arg;
+	size_t nr = p->ctx->k->nr, tiles = ceil_div(p->g->M, p->ctx->k->mr), panels = ceil_div(p->n1 - p->n0, nr);
+	size_t r = task % p->row_blocks, c = task / p->row_blocks;
+	size_t t0 = tiles * r / p->row_blocks, t1 = tiles * (r + 1) / p->row_blocks;
+	size_t n0 = p->n0 + panels * c / p->column_blocks * nr;
+	size_t n1 = min(p->n1, p->n0 + panels * (c + 1) / p->column_blocks * nr);
+	float *scratch = p->ctx->pack[thread];
+	size_t k = p->k0;
+	do { /* once also when K is 0: beta and the epilogue remain to be done */
+		size_t kc = min(p->kc, p->k1 - k);
+		if (p->g->M == 1)
+			row_step(p, scratch, n0, n1, k, kc);
+		else
+			tiles_step(p, scratch, t0, t1, n0, n1, k, kc);
+		k += kc;
+	} while (k < p->k1);
+}
+
+static void run(struct pass *p, int threads)
+{
+	divide(p, threads);
+	n2d_parallel(p->ctx, p->row_blocks * p->column_blocks, block, p);
+}
+
+/* ---- packing B */
+
+struct packing {
+	const struct n2d_kernels *k;
+	float *packed;
+	const float *B;
+	int tb;
+	size_t K, N, ldb, chunk; /* panels a task */
+};
+
+static void pack_panels(void *arg, size_t task, int thread)
+{
+	(void)thread;
+	const struct packing *p = arg;
+	size_t nr = p->k->nr, last = min(p->N, (task + 1) * p->chunk * nr);
+	for (size_t n = task * p->chunk * nr; n < last; n += nr) {
+		size_t m = min(nr, p->N - n);
+		if (p->tb)
+			p->k->gemm_pack_rows(p->packed + n * p->K, p->B + n * p->ldb, 1, nr, m, p->K, p->ldb);
+		else
+			p->k->gemm_pack_columns(p->packed + n * p->K, p->B + n, 1, nr, m, p->K, p->ldb);
+	}
+}
+
+static void pack(const struct n2d_ctx *ctx, int threads, float *packed, int tb, size_t K, size_t N, const float *B, size_t ldb)
+{
+	size_t panels = ceil_div(N, ctx->k->nr);
+	size_t tasks = threads == 1 || (double)K * (double)N < SERIAL_FLOPS / 8 ? 1 : min(panels, 8 * (size_t)threads);
+	struct packing p = {ctx->k, packed, B, tb, K, N, ldb, ceil_div(panels, tasks ? tasks : 1)};
+	n2d_parallel(ctx, tasks, pack_panels, &p);
+}
+
+size_t n2d_packed_floats(const struct n2d_ctx *ctx, size_t K, size_t N)
+{
+	return n2d_floats(n2d_round_up(N, ctx->k->nr), K, 1);
+}
+
+void n2d_pack(const struct n2d_ctx *ctx, float *packed, int tb, size_t K, size_t N, const float *B, size_t ldb)
+{
+	struct n2d_call call;
+	if (n2d_trace_open(ctx, &call, "pack", 0, 8.0 * (double)K * (double)N)) {
+		n2d_trace_dim(&call, "K", K);
+		n2d_trace_dim(&call, "N", N);
+		n2d_trace_read(&call, B, tb ? N : K, tb ? K : N, ldb, N2D_ALL_ROWS);
+		n2d_trace_write(&call, packed, 1, n2d_packed_floats(ctx, K, N), n2d_packed_floats(ctx, K, N));
+	}
+	pack(ctx, ctx->threads, packed, tb, K, N, B, ldb);
+	n2d_trace_close(ctx, &call);
+}
+
+/* ---- one product */
+
+static void product_packed(const struct n2d_ctx *ctx, int threads, const struct n2d_gemm *g, float *C, const float *A,
+			   const float *packed)
+{
+	size_t nr = ctx->k->nr;
+	struct pass p = {ctx, g, C, A, packed, nr, g->K * nr, 0, g->K, 0, g->N, step_rows(ctx, g->K), 0, 0};
+	run(&p, threads);
+}
+
+/* B is packed kc rows by nc columns at a time into the caller's scratch, behind its own block of A. */
+static void product(const struct n2d_ctx *ctx, int threads, const struct n2d_gemm *g, float *C, const float *A, const float *B)
+{
+	size_t nr = ctx->k->nr, kc = step_rows(ctx, g->K), N = g->N;
+	if (g->M == 1 && !g->tb) { /* used once: read where it is */
+		struct pass p = {ctx, g, C, A, B, g->ldb, nr, 0, g->K, 0, N, kc, 0, 0};
+		run(&p, threads);
+		return;
+	}
+	float *packed = ctx->pack[n2d_thread()] + block_floats(ctx);
+	size_t most = kc ? (ctx->pack_floats - block_floats(ctx)) / kc / nr * nr : N;
+	size_t nc = n2d_round_up(ceil_div(N, ceil_div(N, most)), nr);
+	for (size_t n = 0; n < N; n += nc) {
+		size_t k = 0, n1 = min(N, n + nc);
+		do {
+			size_t kb = min(kc, g->K - k);
+			pack(ctx, threads, packed, g->tb, kb, n1 - n, B + (g->tb ? n * g->ldb + k : k * g->ldb + n), g->ldb);
+			struct pass p = {ctx, g, C, A, packed, nr, kb * nr, k, k + kb, n, n1, kb, 0, 0};
+			run(&p, threads);
+			k += kb;
+		} while (k < g->K);
+	}
+}
+
+/* ---- batches and the interface */
+
+struct batch {
+	const struct n2d_ctx *ctx;
+	const struct n2d_gemm *g;
+	float *C;
+	const float *A, *B;
+	int packed, threads;
+};
+
+static void one(void *arg, size_t i, int thread)
+{
+	(void)thread;
+	const struct batch *b = arg;
+	struct n2d_gemm g = *b->g;
+	float *C = b->C + i * g.sc;
+	const float *A = b->A + i * g.sa;
+	if (g.residual)
+		g.residual += i * g.sc;
+	if (g.residual == C) {
+		assert(g.ldr == g.ldc && !g.relu);
+		g.residual = NULL;
+		g.beta += 1;
+	}
+	if (g.alpha == 0)
+		g.K = 0;
+	if (b->packed)
+		product_packed(b->ctx, b->threads, &g, C, A, b->B);
+	else
+		product(b->ctx, b->threads, &g, C, A, b->B + i * g.sb);
+}
+
+/* Many products: one a thread. Few: all threads on each. */
+static void all(const struct n2d_ctx *ctx, const struct n2d_gemm *g, float *C, const float *A, const float *B, int packed)
+{
+	struct batch b = {ctx, g, C, A, B, packed, ctx->threads};
+	if (!g->M || !g->N)
+		return;
+	if (g->batch >= 2 * (size_t)ctx->threads && g->batch > 1) {
+		b.threads = 1;
+		n2d_parallel(ctx, g->batch, one, &b);
+		return;
+	}
+	for (size_t i = 0; i < g->batch; i++)
+		one(&b, i, 0);
+}
+
+/* What the observer is told of a batch: its matrices as one tall one where they follow each other, else one row from the
+ * first float to the last. */
+struct view {
+	size_t rows, width, stride;
+};
+
+static struct view view(size_t batch, size_t between, size_t rows, size_t width, size_t stride)
+{
+	if (batch <= 1 || between == 0)
+		return (struct view){rows, width, stride};
+	if (between == rows * stride)
+		return (struct view){batch * rows, width, stride};
+	size_t hull = (batch - 1) * between + (rows ? (rows - 1) * stride + width : 0);
+	return (struct view){1, hull, hull};
+}
+
+/* B as rows x width, or packed: one row. */
+static void observe(struct n2d_call *call, const struct n2d_gemm *g, const float *C, const float *A, const float *B,
+		    struct view b)
+{
+	struct view a = view(g->batch, g->sa, g->ta ? g->K : g->M, g->ta ? g->M : g->K, g->lda);
+	struct view c = view(g->batch, g->sc, g->M, g->N, g->ldc);
+	struct view r = view(g->batch, g->sc, g->M, g->N, g->ldr);
+	n2d_trace_dim(call, "M", g->M);
+	n2d_trace_dim(call, "N", g->N);
+	n2d_trace_dim(call, "K", g->K);
+	n2d_trace_dim(call, "batch", g->batch);
+	n2d_trace_read(call, A, a.rows, a.width, a.stride, !g->ta && a.rows == c.rows ? N2D_ROWWISE : N2D_ALL_ROWS);
+	n2d_trace_read(call, B, b.rows, b.width, b.stride, N2D_ALL_ROWS);
+	n2d_trace_read(call, g->bias, 1, g->N, g->N, N2D_ALL_ROWS);
+	n2d_trace_read(call, g->residual, r.rows, r.width, r.stride, r.rows == c.rows ? N2D_ROWWISE : N2D_ALL_ROWS);
+	if (g->beta != 0)
+		n2d_trace_read(call, C, c.rows, c.width, c.stride, N2D_ROWWISE);
+	n2d_trace_write(call, C, c.rows, c.width, c.stride);
+}
+
+struct n2d_gemm n2d_gemm_plain(int ta, int tb, size_t M, size_t N, size_t K)
+{
+	return (struct n2d_gemm){
+		.M = M, .N = N, .K = K, .ta = ta, .tb = tb, .lda = ta ? M : K, .ldb = tb ? K : N, .ldc = N,
+		.alpha = 1, .batch = 1,
+	};
+}
+
+void n2d_gemm(const struct n2d_ctx *ctx, const struct n2d_gemm *g, float *C, const float *A, const float *B)
+{
+	struct n2d_call call;
+	if (n2d_trace_open(ctx, &call, "gemm", n2d_gemm_flops(g), n2d_gemm_bytes(g)))
+		observe(&call, g, C, A, B, view(g->batch, g->sb, g->tb ? g->N : g->K, g->tb ? g->K : g->N, g->ldb));
+	all(ctx, g, C, A, B, 0);
+	n2d_trace_close(ctx, &call);
+}
+
+void n2d_gemm_packed(const struct n2d_ctx *ctx, const struct n2d_gemm *g, float *C, const float *A, const float *packed)
+{
+	struct n2d_call call;
+	size_t floats = n2d_packed_floats(ctx, g->K, g->N);
+	if (n2d_trace_open(ctx, &call, "gemm", n2d_gemm_flops(g), n2d_gemm_bytes(g)))
+		observe(&call, g, C, A, packed, (struct view){1, floats, floats});
+	all(ctx, g, C, A, packed, 1);
+	n2d_trace_close(ctx, &call);
+}
+
+double n2d_gemm_flops(const struct n2d_gemm *g)
+{
+	return 2.0 * (double)g->M * (double)g->N * (double)g->K * (double)g->batch;
+}
+
+double n2d_gemm_bytes(const struct n2d_gemm *g)
+{
+	double M = (double)g->M, N = (double)g->N, K = (double)g->K, batch = (double)g->batch;
+	double c = (g->beta != 0) + 1 + (g->residual != NULL);
+	return sizeof(float) * (batch * (M * K + c * M * N) + (g->sb ? batch : 1) * K * N);
+}
