@@ -1,0 +1,63 @@
+#include "layer/linear.h"
+
+#include <math.h>
+
+#include "base/size.h"
+#include "op/gemm.h"
+
+size_t n2d_linear_packed(const struct n2d_ctx *ctx, size_t in, size_t out)
+{
+	return n2d_add(n2d_packed_floats(ctx, in, out), n2d_packed_floats(ctx, out, in));
+}
+
+void n2d_linear_pack(const struct n2d_ctx *ctx, float *packed, const float *w, size_t in, size_t out)
+{
+	n2d_pack(ctx, packed, 1, in, out, w, in);
+	n2d_pack(ctx, packed + n2d_packed_floats(ctx, in, out), 0, out, in, w, in);
+}
+
+void n2d_linear_init(float *w, size_t in, size_t out, struct n2d_rng *rng)
+{
+	double limit = sqrt(6.0 / ((double)in + (double)out));
+	for (size_t i = 0; i < in * out; i++)
+		w[i] = (float)(limit * (2 * n2d_rng_uniform(rng) - 1));
+}
+
+void n2d_linear_fwd(const struct n2d_ctx *ctx, float *y, const float *x, const float *packed, const float *bias, int relu,
+		    size_t n, size_t in, size_t out)
+{
+	struct n2d_gemm g = n2d_gemm_plain(0, 1, n, out, in);
+	g.bias = bias;
+	g.relu = relu;
+	n2d_gemm_packed(ctx, &g, y, x, packed);
+}
+
+void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *packed, size_t n, size_t in, size_t out)
+{
+	struct n2d_gemm g = n2d_gemm_plain(0, 0, n, in, out);
+	n2d_gemm_packed(ctx, &g, dx, dy, packed + n2d_packed_floats(ctx, in, out));
+}
+
+/* As a product with a row of ones, which reads x once and where it is. */
+void n2d_column_sums_acc(const struct n2d_ctx *ctx, float *s, const float *x, size_t n, size_t D)
+{
+	enum { RUN = 512 };
+	float ones[RUN];
+	for (size_t i = 0; i < RUN; i++)
+		ones[i] = 1;
+	for (size_t i = 0; i < n; i += RUN) {
+		struct n2d_gemm g = n2d_gemm_plain(0, 0, 1, D, n - i < RUN ? n - i : RUN);
+		g.beta = 1;
+		n2d_gemm(ctx, &g, s, ones, x + i * D);
+	}
+}
+
+void n2d_linear_weights_acc(const struct n2d_ctx *ctx, float *dw, float *dbias, const float *dy, const float *x, size_t n,
+			    size_t in, size_t out)
+{
+	struct n2d_gemm g = n2d_gemm_plain(1, 0, out, in, n);
+	g.beta = 1;
+	n2d_gemm(ctx, &g, dw, dy, x);
+	if (dbias)
+		n2d_column_sums_acc(ctx, dbias, dy, n, out);
+}
