@@ -3,6 +3,8 @@
 #ifndef N2D_BODY_H
 #define N2D_BODY_H
 
+#include "config.h"
+
 #include "simd/kernels.h"
 #include "simd/vec.h"
 

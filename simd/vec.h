@@ -12,7 +12,7 @@
  *              v_mac(a,b,c) = a*b + c, rounded once or twice, whichever is fast: for long sums,
  *              whose bounds hold for both
  *              v_max(a,b) = a > b ? a : b and v_min(a,b) = a < b ? a : b, so b when either is NaN
- *              v_ldexp(a, n) = a * 2^n for integral n in [-160, 130], |a| in [0.5, 2]; rounded once
+ *              v_ldexp(a, n) = a * 2^n for integral n in [-160, 130], |a| in [0.25, 4]; rounded once
  *              v_round to nearest even
  *   masks      v_lt v_le v_eq (false on NaN)  m_and m_or m_not m_first(n) m_any m_all
  *              v_sel(m, a, b) = m ? a : b

@@ -1,4 +1,6 @@
 /* Elementwise mathematics against libm in double. */
+#include "config.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -56,3 +58,10 @@ UNARY(exp, exp(x), 1)
 UNARY(log, log(x), 1)
 UNARY(tanh, tanh(x), 2)
 UNARY(sigmoid, 1 / (1 + exp(-x)), 2)
+
+#ifdef HAVE_SLEEF
+UNARY(exp_sleef, exp(x), 1)
+UNARY(log_sleef, log(x), 1)
+UNARY(tanh_sleef, tanh(x), 1.001)
+UNARY(sigmoid_sleef, 1 / (1 + exp(-x)), 3)
+#endif

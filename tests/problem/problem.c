@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "tests/problem/problem.h"
 
 #include <math.h>
