@@ -22,6 +22,9 @@ void guard_alloc(struct guard *g, size_t n, int place)
 		perror("guard_alloc");
 		exit(99);
 	}
+#ifdef MADV_HUGEPAGE
+	madvise(g->map + PAGE, inner, MADV_HUGEPAGE); /* as the arena has them: the same object is timed */
+#endif
 	memset(g->map + PAGE, CANARY, inner);
 	g->p = (float *)(g->map + PAGE + (place == GUARD_END ? inner - bytes : offset));
 }

@@ -1,0 +1,44 @@
+/* Tidy CSV: a header line, one row a sample, first column `schema`. Columns are described in results/SCHEMA.md. */
+#ifndef BENCH_CSV_H
+#define BENCH_CSV_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Writing. The file appears whole or not at all: a temporary beside it, fsync, rename. */
+struct csv_out {
+	FILE *f;
+	char path[1024], temporary[1040];
+	const char *schema;
+};
+/* columns: the header without `schema`. -1 and a message. */
+int csv_create(struct csv_out *o, const char *path, const char *schema, const char *columns);
+/* A row; the text starts after `schema,`. Texts that may hold commas go in quotes. */
+void csv_row(struct csv_out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* -1 and a message when anything went wrong since csv_create; then there is no file. */
+int csv_finish(struct csv_out *o);
+void csv_abandon(struct csv_out *o);
+
+/* The same for any text file. */
+FILE *file_create(char *temporary, size_t size, const char *path);
+int file_finish(FILE *f, const char *temporary, const char *path);
+
+/* Reading. */
+struct csv {
+	const char *path;
+	size_t columns, rows;
+	char *text, **cell; /* cell[(row + 1) * columns + column]; the header is row -1 */
+	size_t *line;       /* of each row in the file */
+};
+/* -1 and a message "file:line: what was expected". */
+int csv_read(struct csv *c, const char *path);
+void csv_free(struct csv *c);
+/* -1 when there is none. */
+int csv_column(const struct csv *c, const char *name);
+/* The schema of all rows, NULL and a message when they differ or the first column is not `schema`. */
+const char *csv_schema(const struct csv *c);
+const char *csv_text(const struct csv *c, size_t row, int column);
+/* A finite number, or -1 and a message. */
+int csv_number(const struct csv *c, size_t row, int column, double *value);
+
+#endif

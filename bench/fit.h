@@ -1,0 +1,29 @@
+/* What a layer costs, fitted: T = c0 + c1 n d^2 + c2 n^2 d, and where two costs cross. */
+#ifndef BENCH_FIT_H
+#define BENCH_FIT_H
+
+#include <stddef.h>
+
+struct fit_point {
+	double n, d, seconds;
+};
+
+struct fit {
+	size_t points;
+	double c[3];
+	double rms; /* root mean square of the relative errors */
+};
+
+/* Least squares of the relative error sum ((fit - T) / T)^2 with c >= 0: a negative cost means nothing. Terms that the
+ * points cannot tell apart (d never changes, say) leave the one that fits best. -1 when no point is positive. */
+int fit_cost(struct fit *f, const struct fit_point *p, size_t points);
+double fit_at(const struct fit *f, double n, double d);
+
+/* n at which curve a stops being below curve b, both over the same ascending n: by straight lines between points on log
+ * axes. The last crossing from below counts. 0: a is never below; INFINITY: a is still below at the last point. */
+double fit_crossing(const double *n, const double *a, const double *b, size_t points);
+
+/* The same from two fits at width d, searched up to n = 2^24. */
+double fit_crossing_predicted(const struct fit *a, const struct fit *b, double d);
+
+#endif

@@ -1,0 +1,144 @@
+/* n2d-bench kernels: every problem kind on its bench shapes, and the operators, on every instruction set. */
+#include "config.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/threads.h"
+#include "bench/bench.h"
+#include "bench/csv.h"
+#include "bench/drive.h"
+#include "bench/machine.h"
+#include "bench/options.h"
+#include "bench/pin.h"
+#include "bench/timed.h"
+
+static const char usage[] =
+	"usage: n2d-bench kernels [options] [ID...]\n\n"
+	"Times every kernel (one thread) and operator on its shapes, each checked first, in per cent of the limit\n"
+	"min(peak, intensity x bandwidth) measured in the same minute. An ID is op/isa/shape as it is printed.\n\n"
+	"  --isa LIST        instruction sets (default: all this processor has)\n"
+	"  --threads LIST    threads of the operators (default: 1 and all)\n"
+	"  --samples N       clean samples of each (default 10)\n"
+	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
+	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_format,\n"
+	"                    --benchmark_out, ...\n"
+	"  --help\n\n"
+	"All times are wall-clock times of whole calls.\n";
+
+static struct {
+	const char *isa, *csv;
+	struct size_list threads;
+	size_t samples;
+} opt;
+
+static int parse(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"samples", 1, 0, 's'}, {"csv", 1, 0, 'c'}, {0, 0, 0, 0},
+	};
+	size_t all = (size_t)n2d_threads_default();
+	opt.threads = (struct size_list){all > 1 ? 2 : 1, {1, all}};
+	opt.samples = 10;
+	opterr = 0;
+	for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
+		switch (c) {
+		case 'i': opt.isa = optarg; break;
+		case 't':
+			if (parse_sizes(&opt.threads, "--threads", optarg))
+				return -1;
+			break;
+		case 's':
+			if (parse_number(&opt.samples, "--samples", optarg, 1, 100000))
+				return -1;
+			break;
+		case 'c': opt.csv = optarg; break;
+		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
+		}
+	return 0;
+}
+
+/* The cases of all kinds in id order of the tables: kernels first. */
+static size_t collect(struct timed *t, size_t room, struct n2d_ctx *ctx, int contexts)
+{
+	size_t n = 0;
+	for (int i = 0; i < contexts; i++)
+		if (ctx[i].threads == 1)
+			n = timed_kernels(t, n, room, ctx + i);
+	for (int i = 0; i < contexts; i++)
+		n = timed_operators(t, n, room, ctx + i);
+	return n;
+}
+
+/* Groups: the same op and shape on every instruction set and thread count, interleaved. */
+static int sample_all(struct bench_case **c, size_t n, const struct roof_levels *levels)
+{
+	struct sample_plan plan = SAMPLE_PLAN;
+	int bad = 0;
+	plan.want = plan.extra = opt.samples;
+	plan.stop = &drive_stop;
+	for (size_t done = 0; done < n && !drive_stop;) {
+		struct bench_case *group[TIMED_GROUP];
+		size_t m = 0;
+		const char *key = timed_of(c[done])->group;
+		for (size_t i = 0; i < n && m < TIMED_GROUP; i++)
+			if (!c[i]->samples && !c[i]->why[0] && strcmp(timed_of(c[i])->group, key) == 0)
+				group[m++] = c[i];
+		drive_progress((double)done / (double)n, -1, group[0] ? c[done]->id : "");
+		bad |= m && timed_group(group, m, &plan, levels);
+		while (done < n && (c[done]->samples || c[done]->why[0]))
+			done++;
+	}
+	drive_progress_end();
+	return bad;
+}
+
+static int report(struct bench_case **c, size_t n, struct csv_out *out)
+{
+	struct drive_report r = {.describe = timed_describe, .row = opt.csv ? timed_row : NULL, .user = out};
+	drive_report(c, n, &r);
+	return opt.csv ? csv_finish(out) : 0;
+}
+
+int bench_kernels(int argc, char **argv)
+{
+	enum { ROOM = 4096 };
+	static struct timed t[ROOM];
+	static struct bench_case *c[ROOM];
+	struct n2d_ctx ctx[CTX_MOST];
+	struct roof_levels levels;
+	struct csv_out out;
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0)
+			return fputs(usage, stdout), N2D_EXIT_OK;
+	drive_init(&argc, argv);
+	if (parse(argc, argv))
+		return bench_usage_error("kernels");
+	int contexts = open_contexts(ctx, opt.isa, &opt.threads);
+	if (contexts < 0)
+		return bench_usage_error("kernels");
+	size_t n = collect(t, ROOM, ctx, contexts);
+	for (size_t i = 0; i < n; i++)
+		c[i] = &t[i].c;
+	long selected = drive_select(c, n, argv + optind, argc - optind);
+	if (drive_listed())
+		return N2D_EXIT_OK;
+	if (selected < 0)
+		return bench_usage_error("kernels");
+	if (opt.csv && csv_create(&out, opt.csv, "kernels/1", TIMED_COLUMNS))
+		return bench_failed("kernels");
+	drive_catch();
+	machine_start(ctx, contexts);
+	if (roof_find_levels(&levels, ctx))
+		return bench_failed("kernels");
+	int bad = sample_all(c, (size_t)selected, &levels);
+	timed_print(c, (size_t)selected, &levels);
+	if (report(c, (size_t)selected, &out) ||
+	    (opt.csv && machine_beside(opt.csv, "kernels", &levels, (int)opt.threads.v[opt.threads.n - 1])))
+		return bench_failed("kernels");
+	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
+}

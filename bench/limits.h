@@ -1,0 +1,37 @@
+/* The limits that a group's rows are held against: roof cases, sampled in the same group, so that a row carries the limit
+ * of its own minute. */
+#ifndef BENCH_LIMITS_H
+#define BENCH_LIMITS_H
+
+#include "bench/roof.h"
+
+/* What one call does. */
+struct work {
+	double flops, bytes;   /* bytes: compulsory traffic */
+	double footprint;      /* the bytes it walks again and again: which level they lie in decides the bandwidth */
+	enum roof_kind stream; /* the stream whose mix of reading and writing is nearest */
+};
+
+struct limit {
+	size_t level;
+	double peak, bandwidth; /* FLOP/s, bytes/s */
+	double seconds;         /* a call at the limit: max(flops / peak, bytes / bandwidth) */
+};
+
+enum { LIMITS_MOST = 96 };
+struct limits {
+	const struct roof_levels *levels;
+	size_t n;
+	struct roof_case r[LIMITS_MOST];
+};
+
+void limits_init(struct limits *l, const struct roof_levels *levels);
+/* Makes sure the cases for this work are there. */
+void limits_need(struct limits *l, const struct n2d_ctx *ctx, const struct work *w);
+/* Appends the cases to c[n]; returns the new n. */
+size_t limits_cases(struct limits *l, struct bench_case **c, size_t n);
+/* After sampling. */
+struct limit limits_of(const struct limits *l, const struct n2d_ctx *ctx, const struct work *w);
+void limits_free(struct limits *l);
+
+#endif

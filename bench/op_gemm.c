@@ -1,0 +1,132 @@
+/* The matrix product on the shapes of a Transformer's layers: both operands packed in the call, and weights packed
+ * before. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "base/size.h"
+#include "bench/operators.h"
+#include "op/gemm.h"
+#include "tests/problem/problem.h"
+
+struct variant {
+	const char *op;
+	int ta, tb, packed;
+};
+
+/* y = x W^T with W[N,K] as layers store it; its backward products dx = dy W and dW = dy^T x; and plain NN. */
+static const struct variant variants[] = {
+	{"gemm-packed", 0, 1, 1}, {"gemm-nn", 0, 0, 0}, {"gemm-nt", 0, 1, 0}, {"gemm-tn", 1, 0, 0},
+};
+
+static const size_t shapes[][3] = {
+	{1024, 1024, 1024}, {256, 512, 512}, {1024, 512, 512}, {4096, 512, 512}, {256, 2048, 512}, {1024, 2048, 512},
+	{4096, 2048, 512}, {256, 512, 2048}, {1024, 512, 2048}, {4096, 512, 2048}, {16, 512, 512}, {16, 2048, 512},
+	{1, 512, 512}, {1, 2048, 512},
+};
+
+struct product {
+	struct n2d_arena arena;
+	struct n2d_gemm g;
+	int packed;
+	float *A, *B, *C, *P;
+};
+
+static void call(struct product *m, const struct n2d_ctx *ctx)
+{
+	if (m->packed)
+		n2d_gemm_packed(ctx, &m->g, m->C, m->A, m->P);
+	else
+		n2d_gemm(ctx, &m->g, m->C, m->A, m->B);
+}
+
+/* 256 elements anywhere, against sums in double: |error| <= gamma_K sum |a b|. */
+static int check(const struct product *m, struct n2d_rng *rng)
+{
+	const struct n2d_gemm *g = &m->g;
+	for (int s = 0; s < 256; s++) {
+		size_t i = n2d_rng_below(rng, (uint32_t)g->M), j = n2d_rng_below(rng, (uint32_t)g->N);
+		double sum = 0, abs = 0;
+		for (size_t k = 0; k < g->K; k++) {
+			double t = (double)m->A[g->ta ? k * g->lda + i : i * g->lda + k] *
+				   (double)m->B[g->tb ? j * g->ldb + k : k * g->ldb + j];
+			sum += t;
+			abs += fabs(t);
+		}
+		double got = (double)m->C[i * g->ldc + j];
+		if (!(fabs(got - sum) <= gamma_n((double)g->K + 1) * abs))
+			return n2d_error("failed its check: C[%zu,%zu] = %.9g, should be %.9g", i, j, got, sum);
+	}
+	return 0;
+}
+
+static int open_gemm(struct bench_case *c)
+{
+	struct timed *t = timed_of(c);
+	const struct variant *v = t->kind;
+	size_t M = t->dim[0], N = t->dim[1], K = t->dim[2], P = v->packed ? n2d_packed_floats(c->ctx, K, N) : 0;
+	struct n2d_rng rng;
+	struct product *m = calloc(1, sizeof *m);
+	t->memory = m;
+	size_t floats = n2d_add(n2d_add(n2d_floats(1, M, K), n2d_floats(1, K, N)), n2d_add(n2d_floats(1, M, N), n2d_floats(1, 1, P)));
+	if (!m || n2d_arena_init(&m->arena, n2d_mul(floats, sizeof(float)))) {
+		free(m);
+		return -1;
+	}
+	n2d_arena_touch(&m->arena);
+	m->g = n2d_gemm_plain(v->ta, v->tb, M, N, K);
+	m->packed = v->packed;
+	m->A = n2d_arena_floats(&m->arena, n2d_floats(1, M, K));
+	m->B = n2d_arena_floats(&m->arena, n2d_floats(1, K, N));
+	m->C = n2d_arena_floats(&m->arena, n2d_floats(1, M, N));
+	m->P = n2d_arena_floats(&m->arena, n2d_floats(1, 1, P));
+	n2d_rng_init(&rng, 1, 0);
+	n2d_rng_fill_normal(&rng, m->A, M * K, 0, 1);
+	n2d_rng_fill_normal(&rng, m->B, K * N, 0, 1);
+	if (v->packed)
+		n2d_pack(c->ctx, m->P, v->tb, K, N, m->B, m->g.ldb);
+	t->work = (struct work){n2d_gemm_flops(&m->g), n2d_gemm_bytes(&m->g), n2d_gemm_bytes(&m->g), ROOF_READ};
+	call(m, c->ctx);
+	int r = check(m, &rng);
+	if (r)
+		c->close(c);
+	return r;
+}
+
+static void run_gemm(struct bench_case *c, size_t calls, struct sample *s)
+{
+	(void)s;
+	while (calls--)
+		call(timed_of(c)->memory, c->ctx);
+}
+
+static void close_gemm(struct bench_case *c)
+{
+	struct product *m = timed_of(c)->memory;
+	n2d_arena_free(&m->arena);
+	free(m);
+	timed_of(c)->memory = NULL;
+}
+
+size_t operators_gemm(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx)
+{
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		for (size_t j = 0; j < sizeof variants / sizeof *variants; j++) {
+			char shape[72];
+			snprintf(shape, sizeof shape, "M=%zu,N=%zu,K=%zu", shapes[i][0], shapes[i][1], shapes[i][2]);
+			struct timed *x = timed_new(t, &n, room, ctx, variants[j].op, shape, "warm");
+			if (!x)
+				return n;
+			memcpy(x->dim, shapes[i], sizeof shapes[i]);
+			snprintf(x->group, sizeof x->group, "gemm/%s", shape); /* all four against each other */
+			x->kind = variants + j;
+			x->c.open = open_gemm;
+			x->c.run = run_gemm;
+			x->c.close = close_gemm;
+		}
+	return n;
+}

@@ -1,0 +1,9 @@
+/* The operators that `n2d-bench kernels` times beside the kernels: a file each. */
+#ifndef BENCH_OPERATORS_H
+#define BENCH_OPERATORS_H
+
+#include "bench/timed.h"
+
+size_t operators_gemm(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx);
+
+#endif

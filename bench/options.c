@@ -1,0 +1,99 @@
+#include "bench/options.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/threads.h"
+
+static int number(const char **s, size_t *v)
+{
+	char *end;
+	if (!isdigit((unsigned char)**s))
+		return -1;
+	unsigned long long x = strtoull(*s, &end, 10);
+	if (x > (size_t)1 << 40)
+		return -1;
+	*s = end;
+	*v = (size_t)x;
+	return 0;
+}
+
+int parse_sizes(struct size_list *l, const char *option, const char *text)
+{
+	const char *s = text;
+	l->n = 0;
+	for (;;) {
+		size_t a, b;
+		if (number(&s, &a) || a < 1)
+			break;
+		b = a;
+		if (strncmp(s, "..", 2) == 0) {
+			s += 2;
+			if (number(&s, &b) || b < a)
+				break;
+		}
+		for (; a <= b && l->n < LIST_MOST; a *= 2)
+			l->v[l->n++] = a;
+		if (!*s)
+			return 0;
+		if (*s++ != ',')
+			break;
+	}
+	return n2d_error("%s: '%s', expected sizes as in 16,64 or 16..4096", option, text);
+}
+
+int parse_number(size_t *v, const char *option, const char *text, size_t least, size_t most)
+{
+	const char *s = text;
+	if (number(&s, v) || *s || *v < least || *v > most)
+		return n2d_error("%s: '%s', expected a number from %zu to %zu", option, text, least, most);
+	return 0;
+}
+
+int in_list(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+	for (const char *s = list; s; s = strchr(s, ','), s = s ? s + 1 : s)
+		if (strncmp(s, word, len) == 0 && (s[len] == ',' || !s[len]))
+			return 1;
+	return 0;
+}
+
+/* Every word of the list must be a usable instruction set: n2d_ctx_init tells what is wrong. */
+static int check_names(const char *isas)
+{
+	char word[32];
+	for (const char *s = isas; s && *s;) {
+		size_t len = strcspn(s, ",");
+		struct n2d_ctx ctx;
+		snprintf(word, sizeof word, "%.*s", (int)len, s);
+		if (n2d_ctx_init(&ctx, word, 1))
+			return -1;
+		n2d_ctx_free(&ctx);
+		s += len + (s[len] == ',');
+	}
+	return 0;
+}
+
+int open_contexts(struct n2d_ctx *ctx, const char *isas, const struct size_list *threads)
+{
+	const char *env = getenv("N2D_ISA");
+	int n = 0;
+	size_t rows;
+	if (!isas && env && *env)
+		isas = env;
+	if (check_names(isas))
+		return -1;
+	const struct n2d_isa *isa = n2d_isa_all(&rows);
+	for (size_t i = rows; i-- > 0;) { /* the widest first */
+		if (!isa[i].k || !isa[i].supported || (isas ? !in_list(isas, isa[i].name) : isa[i].rank < 0))
+			continue;
+		for (size_t t = 0; t < threads->n && n < CTX_MOST; t++)
+			if (n2d_ctx_init(ctx + n++, isa[i].name, (int)threads->v[t]))
+				return -1;
+	}
+	return n;
+}

@@ -1,0 +1,26 @@
+/* Reading command lines. */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include <stddef.h>
+
+#include "base/ctx.h"
+
+enum { LIST_MOST = 64 };
+struct size_list {
+	size_t n, v[LIST_MOST];
+};
+
+/* "16,64,256", or "16..4096" (doubling), or both mixed; all >= 1. -1 and a message naming the option. */
+int parse_sizes(struct size_list *l, const char *option, const char *text);
+/* One whole number in [least, most]. */
+int parse_number(size_t *v, const char *option, const char *text, size_t least, size_t most);
+/* Is `word` in the comma-separated list? */
+int in_list(const char *list, const char *word);
+
+/* Contexts for every instruction set in `isas` ("avx2,avx512"; NULL: N2D_ISA or else all supported ones that are not
+ * emulations) and every thread count. Returns how many, or -1 and a message. */
+enum { CTX_MOST = 32 };
+int open_contexts(struct n2d_ctx *ctx, const char *isas, const struct size_list *threads);
+
+#endif

@@ -1,0 +1,213 @@
+/* n2d-bench roof: peak multiply-add of every instruction set and thread count, bandwidth of every memory level. */
+#include "config.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/threads.h"
+#include "bench/bench.h"
+#include "bench/csv.h"
+#include "bench/drive.h"
+#include "bench/machine.h"
+#include "bench/options.h"
+
+static const char usage[] =
+	"usage: n2d-bench roof [options] [ID...]\n\n"
+	"Measures the limits: peak multiply-add of every instruction set, and the bandwidth of reading, copying, triad\n"
+	"(z = x + a y) and updating in place over footprints from 8 KiB on. Memory levels are the plateaus of the reading\n"
+	"curve, whatever sizes the system reports.\n\n"
+	"  --isa LIST        instruction sets (default: all this processor has)\n"
+	"  --threads LIST    default: 1 and all\n"
+	"  --samples N       clean samples of each (default 10)\n"
+	"  --sweep           every footprint for every instruction set; without it only the widest sweeps, the others are\n"
+	"                    measured in the middle of each level\n"
+	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
+	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, ...\n"
+	"  --help\n\n"
+	"All times are wall-clock times. GB/s counts the bytes the program reads and writes.\n";
+
+static struct {
+	const char *isa, *csv;
+	struct size_list threads;
+	size_t samples;
+	int sweep;
+} opt;
+
+static int parse(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"samples", 1, 0, 's'}, {"csv", 1, 0, 'c'}, {"sweep", 0, 0, 'w'},
+		{0, 0, 0, 0},
+	};
+	size_t all = (size_t)n2d_threads_default();
+	opt.threads = (struct size_list){all > 1 ? 2 : 1, {1, all}};
+	opt.samples = 10;
+	opterr = 0;
+	for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
+		switch (c) {
+		case 'i': opt.isa = optarg; break;
+		case 't':
+			if (parse_sizes(&opt.threads, "--threads", optarg))
+				return -1;
+			break;
+		case 's':
+			if (parse_number(&opt.samples, "--samples", optarg, 1, 100000))
+				return -1;
+			break;
+		case 'c': opt.csv = optarg; break;
+		case 'w': opt.sweep = 1; break;
+		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
+		}
+	return 0;
+}
+
+enum { ROOM = 4096 };
+static struct roof_case cases[ROOM];
+static size_t ncases;
+
+static void add(const struct n2d_ctx *ctx, enum roof_kind kind, size_t bytes, const struct roof_levels *l)
+{
+	if (ncases == ROOM)
+		return;
+	struct roof_case *r = cases + ncases++;
+	roof_case_init(r, ctx, kind, bytes);
+	r->level = roof_level_of(l, (double)bytes / ctx->threads);
+}
+
+/* The footprint for all threads together: the last level has one for all. */
+static size_t probe(const struct roof_levels *l, size_t level, int threads)
+{
+	return level + 1 == l->n ? l->level[level].probe : l->level[level].probe * (size_t)threads;
+}
+
+static void collect(const struct n2d_ctx *ctx, int contexts, const struct roof_levels *l)
+{
+	for (int i = 0; i < contexts; i++)
+		add(ctx + i, ROOF_FMA, 0, l);
+	for (int i = 0; i < contexts; i++)
+		for (size_t v = 0; v < l->n; v++)
+			for (int k = ROOF_READ; k < ROOF_KINDS; k++)
+				add(ctx + i, k, probe(l, v, ctx[i].threads), l);
+	for (int i = 0; i < contexts; i++)
+		for (double b = 8192; (opt.sweep || ctx[i].k == ctx->k) && b <= (double)roof_largest(); b *= 2)
+			for (int k = ROOF_READ; k < ROOF_KINDS; k++)
+				add(ctx + i, k, (size_t)b, l);
+}
+
+/* Cases that come twice (a probe that is a power of two) are one. */
+static size_t unique(struct bench_case **c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < ncases; i++) {
+		size_t j = 0;
+		while (j < n && strcmp(c[j]->id, cases[i].c.id) != 0)
+			j++;
+		if (j == n)
+			c[n++] = &cases[i].c;
+	}
+	return n;
+}
+
+static int sample_all(struct bench_case **c, size_t n)
+{
+	enum { GROUP = 48 };
+	struct sample_plan p = SAMPLE_PLAN;
+	p.want = p.extra = opt.samples;
+	p.stop = &drive_stop;
+	int bad = 0;
+	for (size_t i = 0; i < n && !drive_stop; i += GROUP) {
+		drive_progress((double)i / (double)n, -1, c[i]->id);
+		bad |= sample_group(c + i, n - i < GROUP ? n - i : GROUP, &p);
+	}
+	drive_progress_end();
+	return bad;
+}
+
+static void row(const struct bench_case *c, size_t sample, void *user)
+{
+	const struct roof_case *r = c->arg;
+	const struct sample *s = c->sample + sample;
+	csv_row(user, "\"%s\",%s,%s,%d,%zu,%s,%zu,%zu,%.9g,%d,%.17g,%.17g", c->id, roof_names[r->kind], c->ctx->k->isa,
+		c->ctx->threads, r->bytes, r->kind == ROOF_FMA ? "" : (char[]){(char)('1' + r->level), 0}, sample, s->calls,
+		s->seconds, s->clean, r->flops, r->traffic);
+}
+
+static void describe(struct gbench_state *s, const struct bench_case *c, size_t sample, void *user)
+{
+	const struct roof_case *r = c->arg;
+	(void)user;
+	gbench_counter(s, r->kind == ROOF_FMA ? "GFLOP/s" : "GB/s",
+		       (r->kind == ROOF_FMA ? r->flops : r->traffic) / c->sample[sample].seconds / 1e9);
+}
+
+static double rate(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int kind, size_t bytes)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct roof_case *r = c[i]->arg;
+		if (c[i]->ctx == ctx && (int)r->kind == kind && r->bytes == bytes && c[i]->samples)
+			return roof_rate(r) / 1e9;
+	}
+	return NAN;
+}
+
+static void print(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int contexts, const struct roof_levels *l)
+{
+	printf("\npeak multiply-add, GFLOP/s\n");
+	for (int i = 0; i < contexts; i++)
+		printf("  %-8s %2d thread%s %9.1f\n", ctx[i].k->isa, ctx[i].threads, ctx[i].threads > 1 ? "s" : " ",
+		       rate(c, n, ctx + i, ROOF_FMA, 0));
+	printf("\nbandwidth, GB/s (levels by measurement: footprint a thread up to their capacity)\n"
+	       "  %-8s %10s %-10s %-8s %9s %9s %9s %9s\n", "level", "up to", "isa", "threads", "read", "copy", "triad", "update");
+	for (size_t v = 0; v < l->n; v++)
+		for (int i = 0; i < contexts; i++) {
+			char upto[32] = "";
+			if (v + 1 < l->n)
+				snprintf(upto, sizeof upto, "%.0f KiB", (double)l->level[v].capacity / 1024);
+			printf("  %-8s %10s %-10s %-8d", l->level[v].name, upto, ctx[i].k->isa, ctx[i].threads);
+			for (int k = ROOF_READ; k < ROOF_KINDS; k++)
+				printf(" %9.1f", rate(c, n, ctx + i, k, probe(l, v, ctx[i].threads)));
+			printf("\n");
+		}
+}
+
+int bench_roof(int argc, char **argv)
+{
+	static struct bench_case *c[ROOM];
+	struct n2d_ctx ctx[CTX_MOST];
+	struct roof_levels levels;
+	struct csv_out out;
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0)
+			return fputs(usage, stdout), N2D_EXIT_OK;
+	drive_init(&argc, argv);
+	if (parse(argc, argv))
+		return bench_usage_error("roof");
+	int contexts = open_contexts(ctx, opt.isa, &opt.threads);
+	if (contexts < 0)
+		return bench_usage_error("roof");
+	drive_catch();
+	machine_start(ctx, contexts);
+	if (roof_find_levels(&levels, ctx))
+		return bench_failed("roof");
+	collect(ctx, contexts, &levels);
+	long selected = drive_select(c, unique(c), argv + optind, argc - optind);
+	if (drive_listed())
+		return N2D_EXIT_OK;
+	if (selected < 0)
+		return bench_usage_error("roof");
+	if (opt.csv && csv_create(&out, opt.csv, "roof/1",
+				  "id,kernel,isa,threads,footprint,level,sample,calls,seconds,clean,flops,bytes"))
+		return bench_failed("roof");
+	int bad = sample_all(c, (size_t)selected);
+	struct drive_report report = {.describe = describe, .row = opt.csv ? row : NULL, .user = &out};
+	drive_report(c, (size_t)selected, &report);
+	print(c, (size_t)selected, ctx, contexts, &levels);
+	if (opt.csv && (csv_finish(&out) ||
+			machine_beside(opt.csv, "roof", &levels, (int)opt.threads.v[opt.threads.n - 1])))
+		return bench_failed("roof");
+	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
+}

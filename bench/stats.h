@@ -1,0 +1,33 @@
+/* Statistics of timings: robust summaries, straight lines with confidence intervals. */
+#ifndef BENCH_STATS_H
+#define BENCH_STATS_H
+
+#include <stddef.h>
+
+struct stat_summary {
+	size_t n;
+	double median, min, max;
+	double mad; /* median of |x - median|, not scaled */
+};
+
+/* n == 0 gives zeros in median, min, max, mad. x is left as it is. */
+struct stat_summary stat_summarise(const double *x, size_t n);
+
+/* The middle value, or the mean of the two middle ones. n > 0. */
+double stat_median(const double *x, size_t n);
+
+/* y = a + b x by least squares; b's 95 % confidence interval is b +- half (Student's t, n - 2 degrees of
+ * freedom; INFINITY when n == 2). -1 when n < 2 or all x are equal. */
+struct stat_line {
+	size_t n;
+	double a, b, half;
+};
+int stat_line(struct stat_line *l, const double *x, const double *y, size_t n);
+
+/* The same on log x, log y: b is the exponent of y ~ x^b. All values must be positive, or -1. */
+int stat_power(struct stat_line *l, const double *x, const double *y, size_t n);
+
+/* Two-sided 95 % point of Student's t. */
+double stat_t95(size_t freedom);
+
+#endif
