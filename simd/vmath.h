@@ -23,7 +23,7 @@ static inline v_t v_expm1r_(v_t x, v_t *n)
 	return v_fma(v_mul(r, r), q, r);
 }
 
-/* exp(x), at most 1 ulp over all floats: -inf -> 0, NaN -> NaN, overflow -> inf, results below
+/* exp(x), at most 1.1 ulp over all floats: -inf -> 0, NaN -> NaN, overflow -> inf, results below
  * the smallest denormal -> 0; the same time for any x. The clamps have x as the second operand: NaN passes. */
 static inline v_t v_exp(v_t x)
 {
@@ -35,14 +35,15 @@ static inline v_t v_exp(v_t x)
 static inline v_t v_pow2_(v_t n) { return i_bits(i_shl(i_add(v_toi(n), i_set1(127)), 23)); }
 
 /* 1 / (1 + exp(-x)), at most 2 ulp, also where it is denormal. exp(-|x|) = 2^n (1 + p) cannot overflow; with
- * c = 1 / (1 + exp(-|x|)) the value is c for x >= 0, else (c + c p) 2^n, where the exponential is rounded
- * only as part of the result. */
+ * c = 1 / d, d = 1 + exp(-|x|), the value is c for x >= 0, else (c + c p) 2^n, where the exponential is rounded
+ * only as part of the result; there p also takes up what d lost by rounding, t. */
 static inline v_t v_sigmoid(v_t x)
 {
 	v_t n, one = v_set1(1.0f), p = v_expm1r_(v_max(v_set1(-105.0f), v_neg(v_abs(x))), &n);
-	v_t s = v_pow2_(v_max(n, v_set1(-100.0f))); /* below, 1 + exp(-|x|) is 1 */
-	v_t c = v_div(one, v_fma(s, p, v_add(one, s)));
-	return v_sel(v_lt(x, v_zero()), v_ldexp(v_fma(c, p, c), n), c);
+	v_t s = v_pow2_(v_max(n, v_set1(-100.0f))); /* below, d is 1 */
+	v_t s1 = v_add(one, s), d = v_fma(s, p, s1), t = v_fma(s, p, v_sub(s1, d));
+	v_t c = v_div(one, d);
+	return v_sel(v_lt(x, v_zero()), v_ldexp(v_fma(c, v_fnma(t, c, p), c), n), c);
 }
 
 /* tanh(x), at most 2 ulp: x + x^3 c(x^2) for |x| < 0.55, c of degree 4 minimax (relative error 3e-9), so tanh(x) = x down
