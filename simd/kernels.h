@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "simd/attention.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,6 +26,7 @@ struct n2d_kernels {
 	const char *isa; /* name in isa.def */
 	size_t lanes;    /* floats a vector */
 	size_t mr, nr;   /* the GEMM register tile: rows, columns */
+	size_t attn_mr, attn_nr; /* the attention register tile, likewise */
 #define N2D_KERNEL(family, ret, name, args) ret(*name) args;
 #include "simd/kernels.def"
 #undef N2D_KERNEL

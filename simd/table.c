@@ -12,6 +12,8 @@ const struct n2d_kernels N2D_FN(kernels) = {
 	.lanes = V_LANES,
 	.mr = V_GEMM_MR,
 	.nr = V_GEMM_NV * V_LANES,
+	.attn_mr = V_ATTN_MR,
+	.attn_nr = V_ATTN_NV * V_LANES,
 #define N2D_KERNEL(family, ret, name, args) .name = N2D_FN(name),
 #include "simd/kernels.def"
 #undef N2D_KERNEL

@@ -8,6 +8,8 @@
 #define V_LANES 8
 #define V_GEMM_MR 6
 #define V_GEMM_NV 2
+#define V_ATTN_MR 6
+#define V_ATTN_NV 2
 
 typedef __m256 v_t;
 typedef __m256i i_t;

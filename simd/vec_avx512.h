@@ -8,6 +8,8 @@
 #define V_LANES 16
 #define V_GEMM_MR 14
 #define V_GEMM_NV 2
+#define V_ATTN_MR 12
+#define V_ATTN_NV 2
 
 typedef __m512 v_t;
 typedef __m512i i_t;

@@ -10,12 +10,15 @@
 #define V_ISA emu16
 #define V_LANES 16
 #define V_GEMM_MR 14
+#define V_ATTN_MR 12
 #else
 #define V_ISA emu8
 #define V_LANES 8
 #define V_GEMM_MR 6
+#define V_ATTN_MR 6
 #endif
 #define V_GEMM_NV 2
+#define V_ATTN_NV 2
 
 typedef struct {
 	float f[V_LANES];

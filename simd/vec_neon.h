@@ -8,6 +8,8 @@
 #define V_LANES 4
 #define V_GEMM_MR 8
 #define V_GEMM_NV 3
+#define V_ATTN_MR 8
+#define V_ATTN_NV 3
 
 typedef float32x4_t v_t;
 typedef int32x4_t i_t;

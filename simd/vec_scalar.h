@@ -12,6 +12,8 @@
 #define V_LANES 1
 #define V_GEMM_MR 4
 #define V_GEMM_NV 4
+#define V_ATTN_MR 4
+#define V_ATTN_NV 4
 
 typedef float v_t;
 typedef int32_t i_t;

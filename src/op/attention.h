@@ -25,6 +25,7 @@ struct n2d_attention {
 	size_t B, H, Tq, Tk, K;
 	struct n2d_strides q, k, v, o; /* gradients use the strides of what they are gradients of */
 	const int32_t *klen;           /* [B], visible keys of each sentence, or NULL for Tk */
+	const int32_t *qlen;           /* [B], rows of each sentence; those behind see no key. NULL for Tq */
 	int causal;
 	size_t window; /* R; 0 for no window */
 	float scale;   /* 1/sqrt(d_k) */
