@@ -12,6 +12,7 @@ static const struct {
 } commands[] = {
 	{"roof", "the machine's limits: peak FLOP/s and bandwidth by memory level", bench_roof},
 	{"kernels", "every kernel and operator on its shapes, in per cent of the limit", bench_kernels},
+	{"layers", "sequence layers over length and width: the sweep behind Table 1", bench_layers},
 };
 
 static void help(FILE *f)

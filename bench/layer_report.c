@@ -1,0 +1,77 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/layers.h"
+#include "bench/stats.h"
+
+static const char *pass_name(const struct layer_case *l) { return l->train ? "train" : "forward"; }
+
+void layer_row(const struct bench_case *c, size_t sample, void *user)
+{
+	const struct layer_case *l = c->arg;
+	const struct n2d_layer_config *k = &l->shape.c;
+	const struct sample *s = c->sample + sample;
+	csv_row(user,
+		"\"%s\",%s,%s,%d,%s,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%d,%zu,%zu,%.9g,%.9g,%.9g,%d,%.17g,%.17g,%.17g,%.17g,%zu,"
+		"%.6g,%.6g,%.6g,%zu,%.17g",
+		c->id, l->kind->name, c->ctx->k->isa, c->ctx->threads, pass_name(l), l->shape.B, l->shape.n, k->D, k->H, k->R,
+		k->W, k->dilation, k->F, k->causal, sample, s->calls, s->seconds, s->part[N2D_PART_MIXING],
+		s->part[N2D_PART_PROJECTION], s->clean, l->work.flops, l->mixing_flops, l->work.bytes, l->work.footprint,
+		l->limit.level + 1, l->limit.peak, l->limit.bandwidth, l->limit.seconds, l->params, l->memory_bytes);
+}
+
+void layer_describe(struct gbench_state *s, const struct bench_case *c, size_t sample, void *user)
+{
+	const struct layer_case *l = c->arg;
+	double seconds = c->sample[sample].seconds;
+	(void)user;
+	gbench_counter(s, "GFLOP/s", l->work.flops / seconds / 1e9);
+	gbench_counter(s, "percent", 100 * l->limit.seconds / seconds);
+	gbench_counter(s, "mixing_us", 1e6 * c->sample[sample].part[N2D_PART_MIXING]);
+}
+
+static int same_table(const struct layer_case *a, const struct layer_case *b)
+{
+	return a->c.ctx == b->c.ctx && a->train == b->train;
+}
+
+static void print_line(const struct layer_case *l)
+{
+	double x[4096];
+	if (l->c.samples > 4096)
+		return;
+	struct stat_summary s = stat_summarise(x, sample_seconds(&l->c, -1, x));
+	size_t dirty = 0;
+	for (size_t i = 0; i < l->c.samples; i++)
+		dirty += !l->c.sample[i].clean;
+	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12.1f %9.1f %5.0f%% %10.1f%s\n", l->kind->name, l->shape.n, l->shape.c.D,
+	       1e6 * s.median, 100 * s.mad / s.median, 1e6 * sample_median(&l->c, N2D_PART_MIXING),
+	       l->work.flops / s.median / 1e9, 100 * l->limit.seconds / s.median, l->memory_bytes / (1 << 20),
+	       dirty == l->c.samples ? "  disturbed" : "");
+}
+
+void layer_print(struct layer_case *l, size_t n)
+{
+	size_t left_out = 0;
+	for (size_t i = 0; i < n; i++) {
+		int first = 1;
+		for (size_t j = 0; j < i; j++)
+			first &= !(same_table(l + i, l + j) && l[j].c.samples);
+		if (!first || !l[i].c.samples)
+			continue;
+		printf("\n%s, %d thread%s, %s\n  %-28s %6s %6s %12s %6s %12s %9s %6s %10s\n", l[i].c.ctx->k->isa, l[i].c.ctx->threads,
+		       l[i].c.ctx->threads > 1 ? "s" : "", l[i].train ? "forward + backward" : "forward", "layer", "n", "d",
+		       "median us", "+-", "mixing us", "GFLOP/s", "limit", "memory MiB");
+		for (size_t j = i; j < n; j++)
+			if (same_table(l + i, l + j) && l[j].c.samples)
+				print_line(l + j);
+	}
+	for (size_t i = 0; i < n; i++)
+		left_out += !l[i].out && l[i].c.why[0];
+	if (left_out)
+		printf("\nnot measured\n");
+	for (size_t i = 0; i < n; i++)
+		if (!l[i].out && l[i].c.why[0])
+			printf("  %s: %s\n", l[i].c.id, l[i].c.why);
+}
