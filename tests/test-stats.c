@@ -10,6 +10,7 @@
 #include "bench/options.h"
 #include "bench/roof.h"
 #include "bench/sample.h"
+#include "bench/shadow.h"
 #include "bench/stats.h"
 #include "tests/unit.h"
 
@@ -305,6 +306,57 @@ static void test_check(void **state)
 	assert_int_equal(check_kernel(n2d_isa_best()->k, "nothing", 100), -1);
 }
 
+/* One call of an operator from rows of `in` to rows of `out`, 8 rows of 4. */
+static void operate(struct shadow *s, enum n2d_part part, const float *out, const float *in, size_t reach)
+{
+	struct n2d_call call = {.part = part};
+	struct n2d_trace t = {.user = s};
+	n2d_trace_read(&call, in, 8, 4, 4, reach);
+	n2d_trace_write(&call, out, 8, 4, 4);
+	shadow_see(&t, &call);
+}
+
+static void test_shadow(void **state)
+{
+	(void)state;
+	float m[4][8 * 4] = {{0}}, outside[8 * 4] = {0};
+	struct shadow s;
+	assert_int_equal(shadow_init(&s, m[0], 4 * 8 * 4), 0);
+	shadow_mark(&s, m[0], 4); /* row 0 of m[0] */
+	operate(&s, N2D_PART_PROJECTION, m[1], m[0], N2D_ROWWISE);
+	assert_int_equal(shadow_hops(&s, m[1], 4), 0);
+	assert_int_equal(shadow_hops(&s, m[1] + 4, 4), SHADOW_FAR);
+	operate(&s, N2D_PART_MIXING, m[2], m[1], 2); /* rows 0, 1, 2 now */
+	assert_int_equal(shadow_hops(&s, m[2] + 2 * 4, 4), 1);
+	assert_int_equal(shadow_hops(&s, m[2] + 3 * 4, 4), SHADOW_FAR);
+	operate(&s, N2D_PART_MIXING, m[3], m[2], N2D_ALL_ROWS);
+	assert_int_equal(shadow_hops(&s, m[3] + 7 * 4, 4), 2);
+	assert_int_equal(s.deepest, 3);
+	/* In place, row by row: no chain. */
+	operate(&s, N2D_PART_OTHER, m[3], m[3], N2D_ROWWISE);
+	assert_int_equal(s.deepest, 4);
+	/* A recurrence in one call: row i reads row i - 1 of its own output. */
+	shadow_clear(&s);
+	shadow_mark(&s, m[0], 4);
+	struct n2d_call call = {.part = N2D_PART_MIXING};
+	struct n2d_trace t = {.user = &s};
+	n2d_trace_read(&call, m[0], 8, 4, 4, N2D_ROWWISE);
+	n2d_trace_read(&call, m[1], 8, 4, 4, 1);
+	n2d_trace_write(&call, m[1], 8, 4, 4);
+	shadow_see(&t, &call);
+	assert_int_equal(s.deepest, 8);
+	assert_int_equal(shadow_hops(&s, m[1] + 7 * 4, 4), 8);
+	/* Unwatched memory is constant, and nothing is remembered of it. */
+	shadow_clear(&s);
+	operate(&s, N2D_PART_MIXING, outside, m[0], N2D_ALL_ROWS);
+	operate(&s, N2D_PART_MIXING, m[1], outside, N2D_ALL_ROWS);
+	assert_int_equal(s.depth[8 * 4], 1);
+	shadow_mark(&s, m[0], 4);
+	shadow_move(&s, m[2], m[0], 8 * 4);
+	assert_int_equal(shadow_hops(&s, m[2], 4), 0);
+	shadow_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_fit),     cmocka_unit_test(test_crossing), cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_plateaus), cmocka_unit_test(test_shuffle), cmocka_unit_test(test_sampler),
 		cmocka_unit_test(test_csv),     cmocka_unit_test(test_options),  cmocka_unit_test(test_check),
+		cmocka_unit_test(test_shadow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
