@@ -7,6 +7,8 @@ int bench_roof(int argc, char **argv);
 int bench_kernels(int argc, char **argv);
 int bench_layers(int argc, char **argv);
 int bench_paths(int argc, char **argv);
+int bench_table(int argc, char **argv);
+int bench_figures(int argc, char **argv);
 
 /* Prints "n2d-bench COMMAND: message" and a pointer to --help; returns N2D_EXIT_USAGE. */
 int bench_usage_error(const char *command);

@@ -14,6 +14,8 @@ static const struct {
 	{"kernels", "every kernel and operator on its shapes, in per cent of the limit", bench_kernels},
 	{"layers", "sequence layers over length and width: the sweep behind Table 1", bench_layers},
 	{"paths", "sequential operations and maximum path length, from the trace and by perturbation", bench_paths},
+	{"table", "Table 1 as measured beside Table 1 as stated, from the CSV files", bench_table},
+	{"figures", "SVG figures from the CSV files (gnuplot)", bench_figures},
 };
 
 static void help(FILE *f)

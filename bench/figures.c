@@ -1,0 +1,270 @@
+/* n2d-bench figures: gnuplot scripts with their data inside, and the SVG files that gnuplot makes of them. */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "bench/bench.h"
+#include "bench/csv.h"
+#include "bench/options.h"
+#include "bench/table.h"
+
+static const char usage[] =
+	"usage: n2d-bench figures [options] [CSV...]\n\n"
+	"Draws time, per cent of the limit and memory against the length as SVG, from the files of n2d-bench layers (default:\n"
+	"results/local/layers.csv results/local/paths.csv). Each figure's gnuplot script is kept beside it, with its data.\n\n"
+	"  --out DIR      where to (default results/local)\n"
+	"  --isa NAME     default: the first in the file\n"
+	"  --threads N    default: the fewest in the file\n"
+	"  --pass P       forward (default) or train\n"
+	"  --help\n";
+
+static struct {
+	const char *out, *isa, *pass;
+	size_t threads;
+} opt = {.out = "results/local"};
+
+/* Colours that differ for colour-blind readers too (after Okabe and Ito), and a mark for each layer. */
+static const struct {
+	const char *layer, *colour;
+	int mark;
+} styles[] = {
+	{"self-attention", "#0072b2", 7},
+	{"self-attention-materialised", "#56b4e9", 6},
+	{"restricted-attention", "#009e73", 5},
+	{"rnn", "#e69f00", 9},
+	{"lstm", "#d55e00", 11},
+	{"gru", "#b8860b", 13},
+	{"convolution", "#cc79a7", 4},
+	{"separable-convolution", "#8b5fbf", 8},
+	{"ffn", "#666666", 2},
+};
+
+static void style(FILE *f, const char *layer, const char *with)
+{
+	size_t i = 0, n = sizeof styles / sizeof *styles;
+	while (i + 1 < n && strcmp(styles[i].layer, layer) != 0)
+		i++;
+	fprintf(f, "with %s lc rgb '%s' pt %d", with, styles[i].colour, styles[i].mark);
+}
+
+static FILE *script(const char *name, char *path, size_t size, char *temporary, size_t room)
+{
+	snprintf(path, size, "%s/%s.gp", opt.out, name);
+	FILE *f = file_create(temporary, room, path);
+	if (f)
+		fprintf(f, "# gnuplot %s.gp  makes  %s.svg\n"
+			   "set terminal svg size 1000,600 font 'sans-serif,14' background '#ffffff'\n"
+			   "set output '%s.svg'\n"
+			   "set key outside right top vertical Left reverse samplen 2 spacing 1.15\n"
+			   "set grid lc rgb '#dddddd' lt 1\nset border lc rgb '#444444'\nset tics nomirror\n"
+			   "set logscale x 2\nset xlabel 'sequence length n'\n", name, name, name);
+	return f;
+}
+
+/* Runs gnuplot in the output folder, without a shell. */
+static int draw(const char *name)
+{
+	char file[64];
+	int status;
+	snprintf(file, sizeof file, "%s.gp", name);
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (chdir(opt.out) == 0)
+			execlp("gnuplot", "gnuplot", file, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return n2d_error("gnuplot could not be started: %s", strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+		printf("%s/%s (gnuplot is not there: draw it where it is)\n", opt.out, file);
+		return 0;
+	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		return n2d_error("gnuplot %s/%s failed", opt.out, file);
+	printf("%s/%s.svg\n", opt.out, name);
+	return 0;
+}
+
+static int finish(FILE *f, const char *name, const char *path, const char *temporary)
+{
+	return file_finish(f, temporary, path) || draw(name) ? -1 : 0;
+}
+
+static void subject(FILE *f, const char *what, const struct table *t)
+{
+	fprintf(f, "set title \"%s\\n{/*0.85 d = %.0f, %s, %s, %d thread%s, one sequence}\"\n", what, t->row[0].at_d, t->choice.pass,
+		t->choice.isa, t->choice.threads, t->choice.threads > 1 ? "s" : "");
+}
+
+/* $name << EOD: n and value of a series. */
+static void data(FILE *f, const char *block, size_t i, const struct series *s, double (*value)(const struct point *))
+{
+	fprintf(f, "$%s%zu << EOD\n", block, i);
+	for (size_t k = 0; k < s->n; k++)
+		fprintf(f, "%.0f %.6g\n", s->p[k]->n, value(s->p[k]));
+	fprintf(f, "EOD\n");
+}
+
+static double milliseconds(const struct point *p) { return 1e3 * p->seconds; }
+static double percent(const struct point *p) { return 100 * p->limit_seconds / p->seconds; }
+static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 20); }
+
+/* Where another layer's time crosses self-attention's, as measured: n* and the time there. */
+static void crossings(FILE *f, const struct table *t)
+{
+	fprintf(f, "$cross << EOD\n");
+	for (size_t i = 0; i < t->pairs; i++) {
+		const struct table_pair *p = t->pair + i;
+		const struct table_row *r = t->row;
+		while (strcmp(r->layer, p->a) != 0)
+			r++;
+		if ((strcmp(p->a, "self-attention") == 0 || strcmp(p->b, "self-attention") == 0) && p->n > 0 && isfinite(p->n) &&
+		    strcmp(p->a, "self-attention-materialised") != 0 && strcmp(p->b, "self-attention-materialised") != 0)
+			fprintf(f, "%.1f %.6g \"%.0f\"\n", p->n, 1e3 * fit_at(&r->fit, p->n, r->at_d), p->n);
+	}
+	fprintf(f, "EOD\n");
+}
+
+static int figure_time(const struct table *t, const struct results *r)
+{
+	char path[1024], temporary[1100];
+	struct series s;
+	int crossed = 0;
+	FILE *f = script("time", path, sizeof path, temporary, sizeof temporary);
+	if (!f)
+		return -1;
+	for (size_t i = 0; i < t->rows; i++) {
+		results_over_n(&s, r, &t->choice, t->row[i].layer);
+		data(f, "t", i, &s, milliseconds);
+	}
+	crossings(f, t);
+	for (size_t i = 0; i < t->pairs; i++)
+		crossed |= isfinite(t->pair[i].n) && t->pair[i].n > 0 &&
+			   (strcmp(t->pair[i].a, "self-attention") == 0 || strcmp(t->pair[i].b, "self-attention") == 0);
+	subject(f, "Time of a layer", t);
+	fprintf(f, "set logscale y 10\nset format y '%%g'\nset ylabel 'milliseconds'\nset xrange [%.1f:%.1f]\nplot ", t->n_from / 1.2,
+		t->n_to * 1.2);
+	for (size_t i = 0; i < t->rows; i++) {
+		const struct table_row *w = t->row + i;
+		fprintf(f, "1e3*(%.9g+%.9g*x*%.0f+%.9g*x*x*%.0f) notitle ", w->fit.c[0], w->fit.c[1], w->at_d * w->at_d, w->fit.c[2],
+			w->at_d);
+		style(f, w->layer, "lines lw 1.2");
+		fprintf(f, ", $t%zu title '%s' ", i, w->layer);
+		style(f, w->layer, "points ps 0.9");
+		fprintf(f, ", \\\n");
+	}
+	fprintf(f, "1/0 title 'fit c0 + c1 n d^2 + c2 n^2 d' with lines lc rgb '#000000' lw 1.2");
+	if (crossed)
+		fprintf(f, ", $cross using 1:2 title 'n*: crosses self-attention' with points pt 65 ps 1.9 lw 2 lc rgb '#000000'");
+	fprintf(f, "\n");
+	return finish(f, "time", path, temporary);
+}
+
+static int figure_limit(const struct table *t, const struct results *r)
+{
+	char path[1024], temporary[1100];
+	struct series s;
+	FILE *f = script("limit", path, sizeof path, temporary, sizeof temporary);
+	if (!f)
+		return -1;
+	for (size_t i = 0; i < t->rows; i++) {
+		results_over_n(&s, r, &t->choice, t->row[i].layer);
+		data(f, "l", i, &s, percent);
+	}
+	subject(f, "Share of the machine's limit, min(peak, intensity x bandwidth), measured in the same minute", t);
+	fprintf(f, "set ylabel 'per cent of the limit'\nset yrange [0:110]\nset ytics 20\nset xrange [%.1f:%.1f]\nplot 100 notitle with lines "
+		   "lc rgb '#000000' lw 1", t->n_from / 1.2, t->n_to * 1.2);
+	for (size_t i = 0; i < t->rows; i++) {
+		fprintf(f, ", \\\n$l%zu title '%s' ", i, t->row[i].layer);
+		style(f, t->row[i].layer, "linespoints ps 0.9 lw 1.4");
+	}
+	fprintf(f, "\n");
+	return finish(f, "limit", path, temporary);
+}
+
+/* Both passes: what training keeps is the argument for the streaming version. */
+static int figure_memory(const struct table *t, const struct results *r)
+{
+	static const char *const layers[] = {"self-attention", "self-attention-materialised"};
+	static const char *const passes[] = {"forward", "train"};
+	char path[1024], temporary[1100];
+	size_t drawn = 0;
+	FILE *f = script("memory", path, sizeof path, temporary, sizeof temporary);
+	if (!f)
+		return -1;
+	struct series s[4];
+	for (size_t i = 0; i < 4; i++) {
+		struct choice c = t->choice;
+		c.pass = passes[i % 2];
+		results_over_n(s + i, r, &c, layers[i / 2]);
+		data(f, "m", i, s + i, mebibytes);
+		drawn += s[i].n;
+	}
+	subject(f, "Memory beyond input, output and weights", t);
+	fprintf(f, "set logscale y 2\nset format y '%%g'\nset ylabel 'MiB touched in saved activations and workspace'\nset xrange "
+		   "[%.1f:%.1f]\nplot ", t->n_from / 1.2, t->n_to * 1.2);
+	for (size_t i = 0, first = 1; i < 4; i++) {
+		if (!s[i].n)
+			continue;
+		fprintf(f, "%s$m%zu title '%s, %s' ", first ? "" : ", \\\n", i, i / 2 ? "materialised" : "streaming",
+			i % 2 ? "forward + backward" : "forward");
+		style(f, layers[i / 2], i % 2 ? "linespoints ps 0.9 lw 1.6" : "linespoints ps 0.9 lw 1.6 dt 2");
+		first = 0;
+	}
+	fprintf(f, "\n");
+	if (!drawn) { /* self-attention was not measured */
+		fclose(f);
+		unlink(temporary);
+		return 0;
+	}
+	return finish(f, "memory", path, temporary);
+}
+
+static int parse(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"out", 1, 0, 'o'}, {"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"pass", 1, 0, 'p'}, {0, 0, 0, 0},
+	};
+	opterr = 0;
+	for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
+		switch (c) {
+		case 'o': opt.out = optarg; break;
+		case 'i': opt.isa = optarg; break;
+		case 'p': opt.pass = optarg; break;
+		case 't':
+			if (parse_number(&opt.threads, "--threads", optarg, 1, 1024))
+				return -1;
+			break;
+		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
+		}
+	return 0;
+}
+
+int bench_figures(int argc, char **argv)
+{
+	static struct table t;
+	struct results r;
+	struct choice c;
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0)
+			return fputs(usage, stdout), N2D_EXIT_OK;
+	if (parse(argc, argv) || results_read_all(&r, argv + optind, argc - optind))
+		return bench_usage_error("figures");
+	if (results_choose(&c, &r, opt.isa, (int)opt.threads, opt.pass)) {
+		results_free(&r);
+		return bench_usage_error("figures");
+	}
+	table_make(&t, &r, &c);
+	fflush(stdout);
+	int bad = figure_time(&t, &r) || figure_limit(&t, &r) || figure_memory(&t, &r);
+	results_free(&r);
+	return bad ? bench_failed("figures") : N2D_EXIT_OK;
+}

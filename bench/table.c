@@ -1,0 +1,199 @@
+#include "bench/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "layer/layer.h"
+
+/* Root mean square of the residuals of v = a + b x, relative to the mean of v. */
+static double residual(const double *x, const double *v, size_t n, struct growth *g)
+{
+	struct stat_line l;
+	double sum = 0, mean = 0;
+	if (stat_line(&l, x, v, n))
+		return INFINITY;
+	g->a = l.a;
+	g->b = l.b;
+	for (size_t i = 0; i < n; i++) {
+		double e = v[i] - l.a - l.b * x[i];
+		sum += e * e;
+		mean += v[i] / (double)n;
+	}
+	return sqrt(sum / (double)n) / mean;
+}
+
+struct growth growth_of(const double *n, const double *v, size_t points)
+{
+	struct growth g = {GROWTH_NONE, 0, 0}, line = {GROWTH_LINEAR, 0, 0}, log_n = {GROWTH_LOG, 0, 0};
+	double least = INFINITY, most = 0, l2[64];
+	if (!points || points > 64)
+		return g;
+	for (size_t i = 0; i < points; i++) {
+		least = fmin(least, v[i]);
+		most = fmax(most, v[i]);
+		l2[i] = log2(n[i]);
+	}
+	if (least <= 0)
+		return g;
+	if (least == most || points < 3)
+		return least == most ? (struct growth){GROWTH_CONSTANT, most, 0} : g;
+	return residual(n, v, points, &line) <= residual(l2, v, points, &log_n) ? line : log_n;
+}
+
+/* The part of a series that slopes are taken over. */
+static size_t first_of(const double *x, size_t n)
+{
+	size_t i = 0;
+	while (i < n && x[i] * SLOPE_SPAN < x[n - 1])
+		i++;
+	return i;
+}
+
+static void slopes(struct stat_line *whole, struct stat_line *mixing, const struct series *s, int over_d)
+{
+	double x[SERIES_MOST], y[SERIES_MOST], m[SERIES_MOST];
+	for (size_t i = 0; i < s->n; i++) {
+		x[i] = over_d ? s->p[i]->d : s->p[i]->n;
+		y[i] = s->p[i]->seconds;
+		m[i] = s->p[i]->mixing_seconds;
+	}
+	size_t from = first_of(x, s->n);
+	stat_power(whole, x + from, y + from, s->n - from);
+	stat_power(mixing, x + from, m + from, s->n - from);
+}
+
+static void fit_row(struct table_row *row, const struct results *r, const struct choice *c)
+{
+	const struct point *p[1024];
+	struct fit_point f[1024];
+	size_t n = results_all(p, 1024, r, c, row->layer);
+	for (size_t i = 0; i < n; i++)
+		f[i] = (struct fit_point){p[i]->n, p[i]->d, p[i]->seconds};
+	fit_cost(&row->fit, f, n);
+}
+
+static size_t path_series(const struct results *r, const char *layer, double *n, double *sequential, double *path,
+			  double *perturbed)
+{
+	size_t k = 0;
+	for (size_t i = 0; i < r->paths && k < 64; i++) {
+		if (strcmp(r->path[i].layer, layer) != 0)
+			continue;
+		n[k] = r->path[i].n;
+		sequential[k] = r->path[i].sequential;
+		path[k] = r->path[i].path;
+		perturbed[k++] = r->path[i].perturbed;
+	}
+	return k;
+}
+
+static void path_row(struct table_row *row, const struct results *r)
+{
+	double n[64], s[64], p[64], q[64];
+	char dilated[NAME_MOST + 8];
+	size_t k = path_series(r, row->layer, n, s, p, q);
+	row->sequential_found = growth_of(n, s, k);
+	row->path_found = growth_of(n, p, k);
+	row->perturbed_found = growth_of(n, q, k);
+	snprintf(dilated, sizeof dilated, "%s-dilated", row->layer);
+	k = path_series(r, dilated, n, s, p, q);
+	row->dilated_found = growth_of(n, p, k);
+}
+
+static void percent_row(struct table_row *row, const struct series *s)
+{
+	double x[SERIES_MOST];
+	size_t k = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->p[i]->n * SLOPE_SPAN >= s->p[s->n - 1]->n)
+			x[k++] = 100 * s->p[i]->limit_seconds / s->p[i]->seconds;
+	row->percent = stat_summarise(x, k);
+}
+
+static void make_row(struct table_row *row, const char *layer, const struct results *r, const struct choice *c)
+{
+	const struct n2d_layer_kind *kind = n2d_layer_find(layer);
+	struct series s;
+	memset(row, 0, sizeof *row);
+	row->layer = layer;
+	row->complexity = kind->table1;
+	row->sequential = kind->sequential;
+	row->path = kind->path;
+	results_over_n(&s, r, c, layer);
+	row->at_d = s.at;
+	slopes(&row->n_whole, &row->n_mixing, &s, 0);
+	percent_row(row, &s);
+	results_over_d(&s, r, c, layer);
+	row->at_n = s.at;
+	slopes(&row->d_whole, &row->d_mixing, &s, 1);
+	fit_row(row, r, c);
+	path_row(row, r);
+}
+
+/* The lengths both have, at the same width. */
+static size_t common(const struct series *a, const struct series *b, double n[SERIES_MOST], double t[4][SERIES_MOST])
+{
+	size_t k = 0;
+	for (size_t i = 0; a->at == b->at && i < a->n; i++)
+		for (size_t j = 0; j < b->n; j++)
+			if (a->p[i]->n == b->p[j]->n && k < SERIES_MOST) {
+				n[k] = a->p[i]->n;
+				t[0][k] = a->p[i]->seconds;
+				t[1][k] = b->p[j]->seconds;
+				t[2][k] = a->p[i]->mixing_seconds;
+				t[3][k++] = b->p[j]->mixing_seconds;
+			}
+	return k;
+}
+
+/* The fit of the mixing part along n at this width, for prediction. */
+static int fit_mixing(struct fit *f, const struct results *r, const struct choice *c, const char *layer)
+{
+	const struct point *p[1024];
+	struct fit_point q[1024];
+	size_t n = results_all(p, 1024, r, c, layer);
+	for (size_t i = 0; i < n; i++)
+		q[i] = (struct fit_point){p[i]->n, p[i]->d, p[i]->mixing_seconds};
+	return fit_cost(f, q, n);
+}
+
+static void make_pair(struct table *t, const struct results *r, const struct table_row *x, const struct table_row *y)
+{
+	struct series a, b;
+	double n[SERIES_MOST], v[4][SERIES_MOST];
+	struct table_pair *p = t->pair + t->pairs;
+	results_over_n(&a, r, &t->choice, x->layer);
+	results_over_n(&b, r, &t->choice, y->layer);
+	size_t k = common(&a, &b, n, v);
+	if (k < 2)
+		return;
+	int swap = v[0][0] > v[1][0]; /* the first is cheaper where lengths are short */
+	const struct table_row *first = swap ? y : x, *second = swap ? x : y;
+	*p = (struct table_pair){first->layer, second->layer, NAN, NAN, NAN, NAN};
+	p->n = fit_crossing(n, v[swap], v[!swap], k);
+	p->predicted = fit_crossing_predicted(&first->fit, &second->fit, a.at);
+	struct fit f, g;
+	if (!fit_mixing(&f, r, &t->choice, first->layer) && !fit_mixing(&g, r, &t->choice, second->layer)) {
+		p->mixing = fit_crossing(n, v[2 + swap], v[2 + !swap], k);
+		p->mixing_predicted = fit_crossing_predicted(&f, &g, a.at);
+	}
+	t->pairs++;
+}
+
+void table_make(struct table *t, const struct results *r, const struct choice *c)
+{
+	const char *layer[ROWS_MOST];
+	memset(t, 0, sizeof *t);
+	t->choice = *c;
+	t->rows = results_layers(layer, ROWS_MOST, r, c);
+	for (size_t i = 0; i < t->rows; i++) {
+		struct series s;
+		make_row(t->row + i, layer[i], r, c);
+		results_over_n(&s, r, c, layer[i]);
+		t->n_to = s.n ? fmax(t->n_to, s.p[s.n - 1]->n) : t->n_to;
+		t->n_from = s.n && (!t->n_from || s.p[0]->n < t->n_from) ? s.p[0]->n : t->n_from;
+	}
+	for (size_t i = 0; i < t->rows; i++)
+		for (size_t j = i + 1; j < t->rows; j++)
+			make_pair(t, r, t->row + i, t->row + j);
+}

@@ -1,0 +1,53 @@
+/* Table 1 as measured, worked out from the results. */
+#ifndef BENCH_TABLE_H
+#define BENCH_TABLE_H
+
+#include <stdio.h>
+
+#include "bench/fit.h"
+#include "bench/results.h"
+#include "bench/stats.h"
+
+/* How a count grows with n: the simplest of constant, a + b log2 n, a + b n that describes it best. */
+struct growth {
+	enum { GROWTH_NONE, GROWTH_CONSTANT, GROWTH_LOG, GROWTH_LINEAR } kind; /* NONE: no data, or never */
+	double a, b;
+};
+struct growth growth_of(const double *n, const double *v, size_t points);
+void growth_text(const struct growth *g, char *text, size_t size);
+
+struct table_row {
+	const char *layer;
+	const char *complexity, *sequential, *path; /* as stated; NULL: not in Table 1 */
+	/* Exponents of n and d: of the mixing part and of the whole layer; n == 0: not measured. */
+	struct stat_line n_mixing, n_whole, d_mixing, d_whole;
+	struct fit fit;
+	double at_d, at_n; /* where n, d were swept */
+	struct growth sequential_found, path_found, dilated_found, perturbed_found;
+	struct stat_summary percent; /* of the limit, over the lengths of at least SLOPE_SPAN of the longest */
+};
+
+struct table_pair {
+	const char *a, *b; /* a is cheaper at short lengths */
+	double n, predicted, mixing, mixing_predicted; /* n*; INFINITY: a stays cheaper; NAN: not measured on common lengths */
+};
+
+/* Slopes are taken over the largest part of the sweep: from the longest down to a sixteenth of it. Below, overheads that do
+ * not grow hide the exponent. */
+#define SLOPE_SPAN 16
+
+enum { ROWS_MOST = 16, PAIRS_MOST = ROWS_MOST * ROWS_MOST / 2 };
+struct table {
+	struct choice choice;
+	size_t rows, pairs;
+	double n_from, n_to;
+	struct table_row row[ROWS_MOST];
+	struct table_pair pair[PAIRS_MOST];
+};
+
+void table_make(struct table *t, const struct results *r, const struct choice *c);
+void table_text(const struct table *t, FILE *f);
+void table_markdown(const struct table *t, FILE *f);
+void table_csv(const struct table *t, FILE *f);
+
+#endif

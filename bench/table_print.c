@@ -1,0 +1,211 @@
+/* The table as text, Markdown and CSV. */
+#include <math.h>
+#include <string.h>
+
+#include "bench/table.h"
+
+void growth_text(const struct growth *g, char *text, size_t size)
+{
+	switch (g->kind) {
+	case GROWTH_NONE: snprintf(text, size, "-"); break;
+	case GROWTH_CONSTANT: snprintf(text, size, "%.0f", g->a); break;
+	case GROWTH_LOG: snprintf(text, size, "%.2f log2 n", g->b); break;
+	default:
+		if (g->b < 0.6)
+			snprintf(text, size, "n/%.1f", 1 / g->b);
+		else
+			snprintf(text, size, "%.2f n", g->b);
+	}
+}
+
+static void exponent(const struct stat_line *l, char *text, size_t size)
+{
+	if (!l->n)
+		snprintf(text, size, "-");
+	else if (isinf(l->half))
+		snprintf(text, size, "%.2f", l->b);
+	else
+		snprintf(text, size, "%.2f +-%.2f", l->b, l->half);
+}
+
+static void crossing(double n, double to, char *text, size_t size)
+{
+	if (isnan(n))
+		snprintf(text, size, "-");
+	else if (isinf(n))
+		snprintf(text, size, "> %.0f", to);
+	else if (n == 0)
+		snprintf(text, size, "none");
+	else
+		snprintf(text, size, "%.0f", n);
+}
+
+static void predicted(double n, char *text, size_t size) { crossing(n, 16777216, text, size); }
+
+enum { CELLS = 13, CELL = 40 };
+static const char *const head[CELLS] = {"layer", "stated", "n: mixing", "n: whole", "d: mixing", "d: whole", "sequential", "measured",
+					"path", "measured", "perturbed", "limit %", "(range)"};
+
+static void cells(const struct table_row *r, char c[CELLS][CELL])
+{
+	snprintf(c[0], CELL, "%s", r->layer);
+	snprintf(c[1], CELL, "%s", r->complexity ? r->complexity : "-");
+	exponent(&r->n_mixing, c[2], CELL);
+	exponent(&r->n_whole, c[3], CELL);
+	exponent(&r->d_mixing, c[4], CELL);
+	exponent(&r->d_whole, c[5], CELL);
+	snprintf(c[6], CELL, "%s", r->sequential && r->complexity ? r->sequential : "-");
+	growth_text(&r->sequential_found, c[7], CELL);
+	snprintf(c[8], CELL, "%s", r->path && r->complexity ? r->path : "-");
+	growth_text(&r->path_found, c[9], CELL);
+	growth_text(&r->perturbed_found, c[10], CELL);
+	if (r->dilated_found.kind != GROWTH_NONE) {
+		size_t used = strlen(c[9]);
+		snprintf(c[9] + used, CELL - used, "; ");
+		growth_text(&r->dilated_found, c[9] + used + 2, CELL - used - 2);
+	}
+	snprintf(c[11], CELL, "%.0f", r->percent.median);
+	snprintf(c[12], CELL, "%.0f..%.0f", r->percent.min, r->percent.max);
+	if (!r->percent.n || isnan(r->percent.median))
+		snprintf(c[11], CELL, "-"), snprintf(c[12], CELL, "-");
+}
+
+static void widths(const struct table *t, int *w)
+{
+	for (int j = 0; j < CELLS; j++)
+		w[j] = (int)strlen(head[j]);
+	for (size_t i = 0; i < t->rows; i++) {
+		char c[CELLS][CELL];
+		cells(t->row + i, c);
+		for (int j = 0; j < CELLS; j++)
+			w[j] = (int)strlen(c[j]) > w[j] ? (int)strlen(c[j]) : w[j];
+	}
+}
+
+static const char notes[] =
+	"n, d: exponents of time in length and width, from a sixteenth of the largest size on, with 95 % confidence intervals;\n"
+	"mixing is what moves information between positions, whole includes the projections. sequential: longest chain of\n"
+	"dependent operator calls in the trace. path: fewest mixing steps from the first input to the last output over stacked\n"
+	"layers (convolution: contiguous; dilated). perturbed: layers until changing the first input changes the last output.\n"
+	"limit %: of min(peak, intensity x bandwidth) measured in the same minutes, over the same lengths.\n";
+
+static void pair_cells(const struct table *t, const struct table_pair *p, char c[4][CELL])
+{
+	crossing(p->n, t->n_to, c[0], CELL);
+	predicted(p->predicted, c[1], CELL);
+	crossing(p->mixing, t->n_to, c[2], CELL);
+	predicted(p->mixing_predicted, c[3], CELL);
+}
+
+void table_text(const struct table *t, FILE *f)
+{
+	int w[CELLS];
+	char c[CELLS][CELL];
+	widths(t, w);
+	fprintf(f, "Table 1, stated | measured: %s, %d thread%s, %s, n = %.0f .. %.0f\n\n", t->choice.isa, t->choice.threads,
+		t->choice.threads > 1 ? "s" : "", t->choice.pass, t->n_from, t->n_to);
+	for (int j = 0; j < CELLS; j++)
+		fprintf(f, j ? "  %*s" : "%-*s", w[j], head[j]);
+	putc('\n', f);
+	for (size_t i = 0; i < t->rows; i++) {
+		cells(t->row + i, c);
+		for (int j = 0; j < CELLS; j++)
+			fprintf(f, j ? "  %*s" : "%-*s", w[j], c[j]);
+		putc('\n', f);
+	}
+	fprintf(f, "\n%s\nT = c0 + c1 n d^2 + c2 n^2 d, fitted to all shapes by relative error\n  %-28s %12s %12s %12s %8s\n", notes, "layer",
+		"c0 us", "c1 ps", "c2 ps", "error");
+	for (size_t i = 0; i < t->rows; i++) {
+		const struct fit *q = &t->row[i].fit;
+		fprintf(f, "  %-28s %12.2f %12.3f %12.3f %7.1f%%\n", t->row[i].layer, 1e6 * q->c[0], 1e12 * q->c[1], 1e12 * q->c[2],
+			100 * q->rms);
+	}
+	fprintf(f, "\nup to n* the first is cheaper (d = %.0f)%14s %10s  %14s %10s\n", t->rows ? t->row[0].at_d : 0, "whole: n*", "predicted",
+		"mixing: n*", "predicted");
+	for (size_t i = 0; i < t->pairs; i++) {
+		const struct table_pair *p = t->pair + i;
+		char names[2 * NAME_MOST + 4];
+		snprintf(names, sizeof names, "%s, %s", p->a, p->b);
+		pair_cells(t, p, c);
+		fprintf(f, "  %-46s %6s %10s  %14s %10s\n", names, c[0], c[1], c[2], c[3]);
+	}
+}
+
+void table_markdown(const struct table *t, FILE *f)
+{
+	char c[CELLS][CELL];
+	fprintf(f, "Table 1 as stated and as measured: %s, %d thread%s, %s, n = %.0f … %.0f.\n\n|", t->choice.isa, t->choice.threads,
+		t->choice.threads > 1 ? "s" : "", t->choice.pass, t->n_from, t->n_to);
+	for (int j = 0; j < CELLS; j++)
+		fprintf(f, " %s |", head[j]);
+	fprintf(f, "\n|");
+	for (int j = 0; j < CELLS; j++)
+		fprintf(f, j ? "--:|" : "--|");
+	for (size_t i = 0; i < t->rows; i++) {
+		cells(t->row + i, c);
+		fprintf(f, "\n|");
+		for (int j = 0; j < CELLS; j++) {
+			char *s = strstr(c[j], "+-");
+			if (s)
+				fprintf(f, " %.*s± %s |", (int)(s - c[j]), c[j], s + 2);
+			else
+				fprintf(f, " %s |", c[j]);
+		}
+	}
+	fprintf(f, "\n\n%s\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
+		   "|--|--:|--:|--:|--:|\n", notes, t->rows ? t->row[0].at_d : 0);
+	for (size_t i = 0; i < t->pairs; i++) {
+		pair_cells(t, t->pair + i, c);
+		fprintf(f, "| %s, %s | %s | %s | %s | %s |\n", t->pair[i].a, t->pair[i].b, c[0], c[1], c[2], c[3]);
+	}
+}
+
+static void csv_value(FILE *f, const struct table *t, const char *layer, const char *other, const char *quantity,
+		      const char *stated, double value, double half)
+{
+	fprintf(f, "table/1,%s,%d,%s,%s,%s,%s,\"%s\",%.6g,%.6g\n", t->choice.isa, t->choice.threads, t->choice.pass, layer, other,
+		quantity, stated ? stated : "", value, half);
+}
+
+static void csv_growth(FILE *f, const struct table *t, const struct table_row *r, const char *quantity, const char *stated,
+		       const struct growth *g)
+{
+	static const char *const kind[] = {"none", "constant", "log2_n", "n"};
+	char name[64];
+	if (g->kind == GROWTH_NONE)
+		return;
+	snprintf(name, sizeof name, "%s_%s", quantity, kind[g->kind]);
+	csv_value(f, t, r->layer, "", name, stated, g->kind == GROWTH_CONSTANT ? g->a : g->b, NAN);
+}
+
+static void csv_slope(FILE *f, const struct table *t, const struct table_row *r, const char *quantity, const struct stat_line *l)
+{
+	if (l->n)
+		csv_value(f, t, r->layer, "", quantity, r->complexity, l->b, l->half);
+}
+
+void table_csv(const struct table *t, FILE *f)
+{
+	fprintf(f, "schema,isa,threads,pass,layer,other,quantity,stated,value,half_width\n");
+	for (size_t i = 0; i < t->rows; i++) {
+		const struct table_row *r = t->row + i;
+		csv_slope(f, t, r, "n_exponent_mixing", &r->n_mixing);
+		csv_slope(f, t, r, "n_exponent_whole", &r->n_whole);
+		csv_slope(f, t, r, "d_exponent_mixing", &r->d_mixing);
+		csv_slope(f, t, r, "d_exponent_whole", &r->d_whole);
+		for (int k = 0; k < 3; k++)
+			csv_value(f, t, r->layer, "", (const char *[]){"c0_seconds", "c1_seconds", "c2_seconds"}[k], "", r->fit.c[k], NAN);
+		csv_growth(f, t, r, "sequential", r->sequential, &r->sequential_found);
+		csv_growth(f, t, r, "path", r->path, &r->path_found);
+		csv_growth(f, t, r, "path_dilated", r->path, &r->dilated_found);
+		csv_growth(f, t, r, "perturbed", r->path, &r->perturbed_found);
+		csv_value(f, t, r->layer, "", "percent_of_limit", "", r->percent.median, r->percent.mad);
+	}
+	for (size_t i = 0; i < t->pairs; i++) {
+		const struct table_pair *p = t->pair + i;
+		csv_value(f, t, p->a, p->b, "crossover_n", "", p->n, NAN);
+		csv_value(f, t, p->a, p->b, "crossover_n_predicted", "", p->predicted, NAN);
+		csv_value(f, t, p->a, p->b, "crossover_n_mixing", "", p->mixing, NAN);
+		csv_value(f, t, p->a, p->b, "crossover_n_mixing_predicted", "", p->mixing_predicted, NAN);
+	}
+}
