@@ -1,0 +1,184 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static int cannot(const char *what, const char *path, int error)
+{
+	return n2d_error("cannot %s '%s': %s", what, path, strerror(error));
+}
+
+/* The temporary's descriptor, locked. The lock tells a writer at work from what a killed one left.
+ * -1 and errno; EWOULDBLOCK: another process holds it. */
+static int open_locked(const char *temporary)
+{
+	for (;;) {
+		int fd = open(temporary, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+		struct stat mine, there;
+		if (fd < 0)
+			return -1;
+		if (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &mine)) {
+			int error = errno;
+			close(fd);
+			errno = error;
+			return -1;
+		}
+		/* Between open and flock its owner may have renamed it to its place: then it is no temporary any more. */
+		if (stat(temporary, &there) == 0 && mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
+			return fd;
+		close(fd);
+	}
+}
+
+/* Opens the temporary of o->path, empty, with the permissions of the file it will replace. */
+static int open_beside(struct n2d_out *o, const struct stat *old)
+{
+	size_t n = strlen(o->path) + 5;
+	if (!(o->temporary = malloc(n)))
+		return -1;
+	snprintf(o->temporary, n, "%s.tmp", o->path);
+	int fd = open_locked(o->temporary);
+	if (fd < 0) {
+		free(o->temporary); /* not ours: it must stay */
+		o->temporary = NULL;
+		return -1;
+	}
+	if (ftruncate(fd, 0) || (old && fchmod(fd, old->st_mode & 07777)) || !(o->f = fdopen(fd, "wb"))) {
+		int error = errno;
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return 0;
+}
+
+int n2d_out_open(struct n2d_out *o, const char *path)
+{
+	struct stat old;
+	memset(o, 0, sizeof *o);
+	int exists = stat(path, &old) == 0;
+	if (exists && !S_ISREG(old.st_mode)) {
+		o->path = strdup(path);
+		o->f = o->path ? fopen(path, "wb") : NULL;
+	} else {
+		o->path = exists ? realpath(path, NULL) : strdup(path);
+		if (o->path)
+			open_beside(o, exists ? &old : NULL);
+	}
+	if (o->f)
+		return 0;
+	int error = errno;
+	n2d_out_cancel(o);
+	return error == EWOULDBLOCK ? n2d_error("cannot write '%s': another process is writing it", path)
+				    : cannot("write", path, error);
+}
+
+void n2d_out_write(struct n2d_out *o, const void *data, size_t bytes)
+{
+	errno = 0;
+	if (!o->error && fwrite(data, 1, bytes, o->f) != bytes)
+		o->error = errno ? errno : EIO;
+}
+
+void n2d_out_printf(struct n2d_out *o, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	errno = 0;
+	if (!o->error && vfprintf(o->f, format, ap) < 0)
+		o->error = errno ? errno : EIO;
+	va_end(ap);
+}
+
+/* The rename itself must reach the disk. File systems that cannot sync a directory say EINVAL. */
+static int sync_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int bad = fd < 0 || (fsync(fd) && errno != EINVAL);
+	int error = errno;
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+	errno = error;
+	return bad;
+}
+
+int n2d_out_commit(struct n2d_out *o)
+{
+	errno = 0;
+	if (!o->error && fflush(o->f))
+		o->error = errno ? errno : EIO;
+	if (!o->error && o->temporary &&
+	    (fsync(fileno(o->f)) || rename(o->temporary, o->path) || sync_directory(o->path)))
+		o->error = errno;
+	if (o->error) {
+		cannot("write", o->path, o->error);
+		n2d_out_cancel(o);
+		return -1;
+	}
+	free(o->temporary); /* in its place: nothing to remove */
+	o->temporary = NULL;
+	n2d_out_cancel(o);
+	return 0;
+}
+
+void n2d_out_cancel(struct n2d_out *o)
+{
+	if (o->temporary)
+		unlink(o->temporary);
+	if (o->f)
+		fclose(o->f); /* after the unlink: the lock goes last */
+	free(o->temporary);
+	free(o->path);
+	memset(o, 0, sizeof *o);
+}
+
+static int map(struct n2d_map *m, int fd)
+{
+	struct stat s;
+	if (fstat(fd, &s))
+		return errno;
+	if (!S_ISREG(s.st_mode))
+		return S_ISDIR(s.st_mode) ? EISDIR : ESPIPE;
+	m->size = (size_t)s.st_size;
+	if (!m->size)
+		return 0;
+	void *p = mmap(NULL, m->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return errno;
+	m->data = p;
+	return 0;
+}
+
+int n2d_map_open(struct n2d_map *m, const char *path)
+{
+	*m = (struct n2d_map){(const unsigned char *)"", 0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must be refused, not waited for */
+	if (fd < 0)
+		return cannot("read", path, errno);
+	int error = map(m, fd);
+	close(fd);
+	if (error)
+		m->size = 0;
+	if (error == ESPIPE)
+		return n2d_error("cannot read '%s': it is not a regular file", path);
+	return error ? cannot("read", path, error) : 0;
+}
+
+void n2d_map_close(struct n2d_map *m)
+{
+	if (m->size)
+		munmap((void *)m->data, m->size);
+	*m = (struct n2d_map){(const unsigned char *)"", 0};
+}

@@ -1,0 +1,40 @@
+/* Files written whole or not at all, and files read in place. */
+#ifndef N2D_FILE_H
+#define N2D_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* A file being written. The bytes go to PATH.tmp beside it; n2d_out_commit puts them in its place at
+ * once (fsync, rename, fsync of the directory), so that PATH always holds the old content or all of the
+ * new, also after a crash. A killed process can leave PATH.tmp, which the next writer reuses. A symbolic
+ * link stays and its target is replaced; what is no regular file (a pipe, /dev/null) is written directly. */
+struct n2d_out {
+	FILE *f;
+	char *path, *temporary; /* the link's target; NULL: written directly */
+	int error;              /* errno of the first failure; what follows it writes nothing */
+};
+
+/* -1 and a message naming path when it cannot be made, or another process is writing it. */
+int n2d_out_open(struct n2d_out *o, const char *path);
+/* Failures are kept for n2d_out_commit, so that callers need one check. */
+void n2d_out_write(struct n2d_out *o, const void *data, size_t bytes);
+void n2d_out_printf(struct n2d_out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* -1 and a message naming path and the reason: the old file is as it was, and PATH.tmp is gone (if only the last
+ * fsync of the directory fails, the new file is there but may not survive a crash). */
+int n2d_out_commit(struct n2d_out *o);
+/* Gives up: the old file is as it was, and PATH.tmp is gone. */
+void n2d_out_cancel(struct n2d_out *o);
+
+/* A regular file's bytes, mapped for reading; they stay what they were when n2d_out_commit replaces
+ * the file. data is "" when size is 0. */
+struct n2d_map {
+	const unsigned char *data;
+	size_t size;
+};
+
+/* -1 and a message naming path. */
+int n2d_map_open(struct n2d_map *m, const char *path);
+void n2d_map_close(struct n2d_map *m);
+
+#endif
