@@ -40,7 +40,8 @@ struct work {
 	struct n2d_attention a;
 	int32_t klen[8], qlen[8];
 	struct array q, k, v, o, dq, dk, dv, d;
-	float *lse, *ws;
+	float *lse, *ws, *P; /* P: the materialised version's weights */
+	int materialised;
 };
 
 static size_t extent(const struct n2d_attention *a, struct n2d_strides s, size_t T)
@@ -76,6 +77,9 @@ static void work_init(struct work *w, const struct n2d_ctx *ctx, const struct n2
 	fill(&r, a, w->v.p, a->v, a->Tk, 1), fill(&r, a, w->d.p, a->o, a->Tq, 1);
 	w->lse = malloc((a->B * a->H * a->Tq + 1) * sizeof(float));
 	size_t f = n2d_attention_fwd_workspace(ctx, a), g = n2d_attention_bwd_workspace(ctx, a);
+	size_t h = n2d_attention_mat_bwd_workspace(ctx, a);
+	g = g > h ? g : h;
+	w->P = malloc((a->B * a->H * a->Tq * a->Tk + 1) * sizeof(float));
 	assert_true(f < (size_t)1 << 32 && g < (size_t)1 << 32);
 	size_t n = f > g ? f : g;
 	w->ws = malloc((n + 1) * sizeof(float));
@@ -89,17 +93,23 @@ static void work_free(struct work *w)
 	struct array *x[] = {&w->q, &w->k, &w->v, &w->o, &w->dq, &w->dk, &w->dv, &w->d};
 	for (size_t i = 0; i < LENGTH(x); i++)
 		free(x[i]->base);
-	free(w->lse), free(w->ws);
+	free(w->lse), free(w->ws), free(w->P);
 }
 
 static void forward(const struct n2d_ctx *ctx, struct work *w)
 {
-	n2d_attention_fwd(ctx, &w->a, w->o.p, w->lse, w->q.p, w->k.p, w->v.p, w->ws);
+	if (w->materialised)
+		n2d_attention_mat_fwd(ctx, &w->a, w->o.p, w->P, w->q.p, w->k.p, w->v.p, w->ws);
+	else
+		n2d_attention_fwd(ctx, &w->a, w->o.p, w->lse, w->q.p, w->k.p, w->v.p, w->ws);
 }
 
 static void backward(const struct n2d_ctx *ctx, struct work *w)
 {
-	n2d_attention_bwd(ctx, &w->a, w->dq.p, w->dk.p, w->dv.p, w->d.p, w->o.p, w->lse, w->q.p, w->k.p, w->v.p, w->ws);
+	if (w->materialised)
+		n2d_attention_mat_bwd(ctx, &w->a, w->dq.p, w->dk.p, w->dv.p, w->d.p, w->P, w->q.p, w->k.p, w->v.p, w->ws);
+	else
+		n2d_attention_bwd(ctx, &w->a, w->dq.p, w->dk.p, w->dv.p, w->d.p, w->o.p, w->lse, w->q.p, w->k.p, w->v.p, w->ws);
 }
 
 /* The rows of x agree with want[B*H][T][K] within bound, and nothing between them was written. */
@@ -121,18 +131,19 @@ static void compare(const char *isa, const char *what, const struct n2d_attentio
 
 /* ---- against the oracle */
 
-static void check(const struct n2d_ctx *ctx, const struct n2d_attention *a, uint64_t seed)
+static void check_version(const struct n2d_ctx *ctx, const struct n2d_attention *a, uint64_t seed, int materialised)
 {
 	struct work w;
 	char what[160];
 	work_init(&w, ctx, a, seed);
 	struct oracle *o = oracle_new(a);
-	snprintf(what, sizeof what, "B%zu H%zu Tq%zu Tk%zu K%zu causal%d R%zu klen%d", a->B, a->H, a->Tq, a->Tk, a->K,
+	w.materialised = o->materialised = materialised;
+	snprintf(what, sizeof what, "%sB%zu H%zu Tq%zu Tk%zu K%zu causal%d R%zu klen%d", materialised ? "materialised " : "", a->B, a->H, a->Tq, a->Tk, a->K,
 		 a->causal, a->window, a->klen ? a->klen[0] : -1);
 	forward(ctx, &w);
 	oracle_forward(o, w.q.p, w.k.p, w.v.p);
 	compare(ctx->k->isa, what, a, w.o, a->o, a->Tq, o->O, o->eO);
-	for (size_t i = 0; i < a->B * a->H * a->Tq; i++)
+	for (size_t i = 0; !materialised && i < a->B * a->H * a->Tq; i++)
 		UNIT_NEAR(ctx->k->isa, "lse", i, w.lse[i], o->lse[i], o->else_[i]);
 	backward(ctx, &w);
 	oracle_backward(o, w.d.p, w.q.p, w.k.p, w.v.p);
@@ -141,6 +152,12 @@ static void check(const struct n2d_ctx *ctx, const struct n2d_attention *a, uint
 	compare(ctx->k->isa, "dV", a, w.dv, a->v, a->Tk, o->dV, o->eV);
 	oracle_free(o);
 	work_free(&w);
+}
+
+static void check(const struct n2d_ctx *ctx, const struct n2d_attention *a, uint64_t seed)
+{
+	check_version(ctx, a, seed, 0);
+	check_version(ctx, a, seed, 1);
 }
 
 static struct n2d_attention shape(size_t B, size_t H, size_t Tq, size_t Tk, size_t K, int mask)

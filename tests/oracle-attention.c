@@ -128,7 +128,9 @@ void oracle_forward(struct oracle *o, const float *Q, const float *K, const floa
 /* The backward of one row: adds to dK and dV, sets dQ. Errors to first order (times 1.01):
  *	P      recomputed as exp(s - lse): relative E = e + (error of lse) + u |s - lse| + 3 u
  *	dP     gamma_K sum |dO v|
- *	delta  gamma_K sum |dO O| + sum |dO| (error of O)
+ *	delta  gamma_K sum |dO O| + sum |dO| (error of O); as sum P dP instead (materialised):
+ *	       sum P (2 (E + g) |dP| + error of dP) + gamma_n sum P |dP|, E and g as in row_forward:
+ *	       the first part is no more than the above's last, the others come on top
  *	dS     = P (dP - delta): P (E |dP - delta| + both errors + 3 u |dP - delta|)
  * and each gradient is a sum of n products of these, n + 3 roundings with the scale. */
 static void row_backward(struct oracle *o, struct row *r, size_t h, const float *dO, const float *q, const float *K,
@@ -140,6 +142,11 @@ static void row_backward(struct oracle *o, struct row *r, size_t h, const float 
 	for (size_t k = 0; k < a->K; k++) {
 		double O = o->O[r->at * a->K + k], e = o->eO[r->at * a->K + k];
 		delta += dO[k] * O, ed += fabs((double)dO[k]) * (e + gK * (fabs(O) + e));
+	}
+	for (size_t j = 0; o->materialised && j < a->Tk; j++) {
+		const float *vj = V + off(a->v, r->b, h, j);
+		for (size_t k = 0; k < a->K && r->P[j] != 0; k++)
+			ed += 1.01 * r->P[j] * (gK + gq) * fabs((double)dO[k] * vj[k]);
 	}
 	for (size_t j = 0; j < a->Tk; j++) {
 		const float *kj = K + off(a->k, r->b, h, j), *vj = V + off(a->v, r->b, h, j);

@@ -7,6 +7,7 @@
 
 struct oracle {
 	struct n2d_attention a;
+	int materialised; /* set before oracle_backward: delta is taken as sum P dP */
 	double *P, *S, *lse, *else_; /* [B*H][Tq][Tk], [B*H][Tq] */
 	double *eP;                  /* relative error of a weight computed again from lse */
 	double *O, *eO, *dQ, *eQ;    /* [B*H][Tq][K] */

@@ -4,6 +4,8 @@
 
 #include "layer/layer.h"
 
+extern const struct n2d_layer_kind n2d_layer_self_attention, n2d_layer_self_attention_materialised,
+	n2d_layer_restricted_attention;
 extern const struct n2d_layer_kind n2d_layer_ffn;
 
 /* -1 and a message naming the kind when its parameters are too many. */

@@ -7,6 +7,9 @@
 #include "layer/kinds.h"
 
 const struct n2d_layer_kind *const n2d_layer_kinds[] = {
+	&n2d_layer_self_attention,
+	&n2d_layer_self_attention_materialised,
+	&n2d_layer_restricted_attention,
 	&n2d_layer_ffn,
 	NULL,
 };

@@ -10,7 +10,8 @@
  * A row with no visible key gives O = 0 and lse = -inf, and passes no gradient. An invisible key
  * has weight 0 whatever its content, NaN included. NaN in a row of Q stays in that row of O.
  *
- * The streaming version keeps O(Tq + Tk) memory; the materialised one stores P[B,H,Tq,Tk].
+ * The streaming version keeps O(Tq + Tk) memory; the materialised one stores P[B,H,Tq,Tk], and multiplies
+ * the zeros in it: there a NaN in a row of V that a causal or window mask hides (not padding) does reach O.
  * Rows give the same bits alone and in a padded batch, and for any number of threads. */
 #ifndef N2D_ATTENTION_H
 #define N2D_ATTENTION_H
