@@ -12,4 +12,28 @@
 #include "simd/kernels.def"
 #undef N2D_KERNEL
 
+/* The first n lanes; costs nothing where n is the constant V_LANES. */
+V_INLINE v_t v_ld(const float *p, size_t n) { return n == V_LANES ? v_load(p) : v_loadn(p, n); }
+V_INLINE void v_st(float *p, v_t a, size_t n)
+{
+	if (n == V_LANES)
+		v_store(p, a);
+	else
+		v_storen(p, a, n);
+}
+
+/* Runs `step` for each vector of a row of n floats: it begins at i and has m lanes, V_LANES of them but in the last. */
+#define V_ROW(n, step) \
+	do { \
+		size_t i = 0; \
+		for (; i < v_whole(n); i += V_LANES) { \
+			enum { m = V_LANES }; \
+			step; \
+		} \
+		if (i < (n)) { \
+			const size_t m = (n) - i; \
+			step; \
+		} \
+	} while (0)
+
 #endif

@@ -15,6 +15,7 @@
 enum { RUN = 4096, RUNS = 1 << 20, STEP = 1024, LANES_MAX = 16 };
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double gelu(double x) { return isinf(x) ? copysign(fmax(x, 0), x) : x * 0.5 * erfc(-x * M_SQRT1_2); }
 
 static struct row {
 	const char *name;
@@ -33,6 +34,7 @@ static struct row {
 	ROW(log, log, 1, 1),
 	ROW(tanh, tanh, 2, 1),
 	ROW(sigmoid, sigmoid, 2, 1),
+	ROW(gelu_fwd, gelu, 7, 1),
 #ifdef HAVE_SLEEF
 	ROW(exp_sleef, exp, 1, 0),
 	ROW(log_sleef, log, 1, 0),
