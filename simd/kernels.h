@@ -22,6 +22,13 @@ struct n2d_gemm_end {
 	size_t ldr;
 };
 
+/* Which elements dropout keeps. Element i of the tensor has the word i % 64 / 16 of the Philox4x32-10 block at counter
+ * (16 (i / 64) + i % 16, 64 bits; stream[0], stream[1]) under the key, and is dropped when it is below p 2^32. */
+struct n2d_dropout {
+	uint32_t key[2], stream[2]; /* the seed; step and site */
+	float p;                    /* probability of dropping, in [0, 1) */
+};
+
 struct n2d_kernels {
 	const char *isa; /* name in isa.def */
 	size_t lanes;    /* floats a vector */
