@@ -47,12 +47,15 @@ static const struct {
 	{"ffn", "#666666", 2},
 };
 
-static void style(FILE *f, const char *layer, const char *with)
+/* mark: points too. */
+static void style(FILE *f, const char *layer, const char *with, int mark)
 {
 	size_t i = 0, n = sizeof styles / sizeof *styles;
 	while (i + 1 < n && strcmp(styles[i].layer, layer) != 0)
 		i++;
-	fprintf(f, "with %s lc rgb '%s' pt %d", with, styles[i].colour, styles[i].mark);
+	fprintf(f, "with %s lc rgb '%s'", with, styles[i].colour);
+	if (mark)
+		fprintf(f, " pt %d", styles[i].mark);
 }
 
 static FILE *script(const char *name, char *path, size_t size, char *temporary, size_t room)
@@ -156,9 +159,9 @@ static int figure_time(const struct table *t, const struct results *r)
 		const struct table_row *w = t->row + i;
 		fprintf(f, "1e3*(%.9g+%.9g*x*%.0f+%.9g*x*x*%.0f) notitle ", w->fit.c[0], w->fit.c[1], w->at_d * w->at_d, w->fit.c[2],
 			w->at_d);
-		style(f, w->layer, "lines lw 1.2");
+		style(f, w->layer, "lines lw 1.2", 0);
 		fprintf(f, ", $t%zu title '%s' ", i, w->layer);
-		style(f, w->layer, "points ps 0.9");
+		style(f, w->layer, "points ps 0.9", 1);
 		fprintf(f, ", \\\n");
 	}
 	fprintf(f, "1/0 title 'fit c0 + c1 n d^2 + c2 n^2 d' with lines lc rgb '#000000' lw 1.2");
@@ -184,7 +187,7 @@ static int figure_limit(const struct table *t, const struct results *r)
 		   "lc rgb '#000000' lw 1", t->n_from / 1.2, t->n_to * 1.2);
 	for (size_t i = 0; i < t->rows; i++) {
 		fprintf(f, ", \\\n$l%zu title '%s' ", i, t->row[i].layer);
-		style(f, t->row[i].layer, "linespoints ps 0.9 lw 1.4");
+		style(f, t->row[i].layer, "linespoints ps 0.9 lw 1.4", 1);
 	}
 	fprintf(f, "\n");
 	return finish(f, "limit", path, temporary);
@@ -216,7 +219,7 @@ static int figure_memory(const struct table *t, const struct results *r)
 			continue;
 		fprintf(f, "%s$m%zu title '%s, %s' ", first ? "" : ", \\\n", i, i / 2 ? "materialised" : "streaming",
 			i % 2 ? "forward + backward" : "forward");
-		style(f, layers[i / 2], i % 2 ? "linespoints ps 0.9 lw 1.6" : "linespoints ps 0.9 lw 1.6 dt 2");
+		style(f, layers[i / 2], i % 2 ? "linespoints ps 0.9 lw 1.6" : "linespoints ps 0.9 lw 1.6 dt 2", 1);
 		first = 0;
 	}
 	fprintf(f, "\n");
