@@ -1,70 +1,36 @@
-#define _GNU_SOURCE
 #include "bench/csv.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 
-FILE *file_create(char *temporary, size_t size, const char *path)
-{
-	int got = snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-	FILE *f = got > 0 && (size_t)got < size ? fopen(temporary, "w") : NULL;
-	if (!f)
-		n2d_error("%s: cannot be written: %s", path, strerror(errno));
-	return f;
-}
-
-int file_finish(FILE *f, const char *temporary, const char *path)
-{
-	int bad = ferror(f) || fflush(f) || (fsync(fileno(f)) && errno != EINVAL);
-	int e = errno;
-	if (fclose(f) && !bad) {
-		bad = 1;
-		e = errno;
-	}
-	if (!bad && rename(temporary, path)) {
-		bad = 1;
-		e = errno;
-	}
-	if (!bad)
-		return 0;
-	unlink(temporary);
-	return n2d_error("%s: could not be written: %s", path, strerror(e));
-}
-
 int csv_create(struct csv_out *o, const char *path, const char *schema, const char *columns)
 {
-	snprintf(o->path, sizeof o->path, "%s", path);
 	o->schema = schema;
-	o->f = file_create(o->temporary, sizeof o->temporary, o->path);
-	if (!o->f)
+	if (n2d_out_open(&o->o, path))
 		return -1;
-	fprintf(o->f, "schema,%s\n", columns);
+	n2d_out_printf(&o->o, "schema,%s\n", columns);
 	return 0;
 }
 
 void csv_row(struct csv_out *o, const char *format, ...)
 {
+	char row[4096];
 	va_list ap;
 	va_start(ap, format);
-	fprintf(o->f, "%s,", o->schema);
-	vfprintf(o->f, format, ap);
-	putc('\n', o->f);
+	vsnprintf(row, sizeof row, format, ap);
 	va_end(ap);
+	n2d_out_printf(&o->o, "%s,%s\n", o->schema, row);
 }
 
-int csv_finish(struct csv_out *o) { return file_finish(o->f, o->temporary, o->path); }
+int csv_finish(struct csv_out *o) { return n2d_out_commit(&o->o); }
 
-void csv_abandon(struct csv_out *o)
-{
-	fclose(o->f);
-	unlink(o->temporary);
-}
+void csv_abandon(struct csv_out *o) { n2d_out_cancel(&o->o); }
 
 static char *slurp(const char *path)
 {

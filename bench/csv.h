@@ -3,12 +3,12 @@
 #define BENCH_CSV_H
 
 #include <stddef.h>
-#include <stdio.h>
 
-/* Writing. The file appears whole or not at all: a temporary beside it, fsync, rename. */
+#include "base/file.h"
+
+/* Writing. The file appears whole or not at all (base/file.h). */
 struct csv_out {
-	FILE *f;
-	char path[1024], temporary[1040];
+	struct n2d_out o;
 	const char *schema;
 };
 /* columns: the header without `schema`. -1 and a message. */
@@ -18,10 +18,6 @@ void csv_row(struct csv_out *o, const char *format, ...) __attribute__((format(p
 /* -1 and a message when anything went wrong since csv_create; then there is no file. */
 int csv_finish(struct csv_out *o);
 void csv_abandon(struct csv_out *o);
-
-/* The same for any text file. */
-FILE *file_create(char *temporary, size_t size, const char *path);
-int file_finish(FILE *f, const char *temporary, const char *path);
 
 /* Reading. */
 struct csv {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "bench/bench.h"
-#include "bench/csv.h"
 #include "bench/options.h"
 #include "bench/table.h"
 
@@ -58,18 +58,19 @@ static void style(FILE *f, const char *layer, const char *with, int mark)
 		fprintf(f, " pt %d", styles[i].mark);
 }
 
-static FILE *script(const char *name, char *path, size_t size, char *temporary, size_t room)
+static FILE *script(struct n2d_out *o, const char *name)
 {
-	snprintf(path, size, "%s/%s.gp", opt.out, name);
-	FILE *f = file_create(temporary, room, path);
-	if (f)
-		fprintf(f, "# gnuplot %s.gp  makes  %s.svg\n"
-			   "set terminal svg size 1000,600 font 'sans-serif,14' background '#ffffff'\n"
-			   "set output '%s.svg'\n"
-			   "set key outside right top vertical Left reverse samplen 2 spacing 1.15\n"
-			   "set grid lc rgb '#dddddd' lt 1\nset border lc rgb '#444444'\nset tics nomirror\n"
-			   "set logscale x 2\nset xlabel 'sequence length n'\n", name, name, name);
-	return f;
+	char path[1024];
+	snprintf(path, sizeof path, "%s/%s.gp", opt.out, name);
+	if (n2d_out_open(o, path))
+		return NULL;
+	fprintf(o->f, "# gnuplot %s.gp  makes  %s.svg\n"
+		      "set terminal svg size 1000,600 font 'sans-serif,14' background '#ffffff'\n"
+		      "set output '%s.svg'\n"
+		      "set key outside right top vertical Left reverse samplen 2 spacing 1.15\n"
+		      "set grid lc rgb '#dddddd' lt 1\nset border lc rgb '#444444'\nset tics nomirror\n"
+		      "set logscale x 2\nset xlabel 'sequence length n'\n", name, name, name);
+	return o->f;
 }
 
 /* Runs gnuplot in the output folder, without a shell. */
@@ -96,10 +97,7 @@ static int draw(const char *name)
 	return 0;
 }
 
-static int finish(FILE *f, const char *name, const char *path, const char *temporary)
-{
-	return file_finish(f, temporary, path) || draw(name) ? -1 : 0;
-}
+static int finish(struct n2d_out *o, const char *name) { return n2d_out_commit(o) || draw(name) ? -1 : 0; }
 
 static void subject(FILE *f, const char *what, const struct table *t)
 {
@@ -138,10 +136,10 @@ static void crossings(FILE *f, const struct table *t)
 
 static int figure_time(const struct table *t, const struct results *r)
 {
-	char path[1024], temporary[1100];
+	struct n2d_out o;
 	struct series s;
 	int crossed = 0;
-	FILE *f = script("time", path, sizeof path, temporary, sizeof temporary);
+	FILE *f = script(&o, "time");
 	if (!f)
 		return -1;
 	for (size_t i = 0; i < t->rows; i++) {
@@ -168,14 +166,14 @@ static int figure_time(const struct table *t, const struct results *r)
 	if (crossed)
 		fprintf(f, ", $cross using 1:2 title 'n*: crosses self-attention' with points pt 65 ps 1.9 lw 2 lc rgb '#000000'");
 	fprintf(f, "\n");
-	return finish(f, "time", path, temporary);
+	return finish(&o, "time");
 }
 
 static int figure_limit(const struct table *t, const struct results *r)
 {
-	char path[1024], temporary[1100];
+	struct n2d_out o;
 	struct series s;
-	FILE *f = script("limit", path, sizeof path, temporary, sizeof temporary);
+	FILE *f = script(&o, "limit");
 	if (!f)
 		return -1;
 	for (size_t i = 0; i < t->rows; i++) {
@@ -190,7 +188,7 @@ static int figure_limit(const struct table *t, const struct results *r)
 		style(f, t->row[i].layer, "linespoints ps 0.9 lw 1.4", 1);
 	}
 	fprintf(f, "\n");
-	return finish(f, "limit", path, temporary);
+	return finish(&o, "limit");
 }
 
 /* Both passes: what training keeps is the argument for the streaming version. */
@@ -198,9 +196,9 @@ static int figure_memory(const struct table *t, const struct results *r)
 {
 	static const char *const layers[] = {"self-attention", "self-attention-materialised"};
 	static const char *const passes[] = {"forward", "train"};
-	char path[1024], temporary[1100];
+	struct n2d_out o;
 	size_t drawn = 0;
-	FILE *f = script("memory", path, sizeof path, temporary, sizeof temporary);
+	FILE *f = script(&o, "memory");
 	if (!f)
 		return -1;
 	struct series s[4];
@@ -224,11 +222,10 @@ static int figure_memory(const struct table *t, const struct results *r)
 	}
 	fprintf(f, "\n");
 	if (!drawn) { /* self-attention was not measured */
-		fclose(f);
-		unlink(temporary);
+		n2d_out_cancel(&o);
 		return 0;
 	}
-	return finish(f, "memory", path, temporary);
+	return finish(&o, "memory");
 }
 
 static int parse(int argc, char **argv)

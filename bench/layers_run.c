@@ -91,7 +91,7 @@ static int measure(struct layer_case **l, size_t n)
 	struct bench_case *c[GROUP_MOST + LIMITS_MOST];
 	struct sample_plan p = SAMPLE_PLAN;
 	p.want = p.extra = run.o->samples;
-	p.seconds = 0.00125;
+	p.seconds = 0.002;
 	p.stop = &drive_stop;
 	p.progress = progress;
 	p.seed = l[0]->shape.n * 8192 + l[0]->shape.c.D;

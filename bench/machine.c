@@ -14,7 +14,7 @@
 #endif
 
 #include "base/error.h"
-#include "bench/csv.h"
+#include "base/file.h"
 #include "bench/gbench.h"
 #include "bench/noise.h"
 #include "bench/pin.h"
@@ -134,7 +134,7 @@ static void add_system(json_t *o)
 
 int machine_write(const char *path, const char *command, const struct roof_levels *levels, int threads)
 {
-	char temporary[1040];
+	struct n2d_out out;
 	struct n2d_cache cache = n2d_cache_read();
 	json_t *o = json_object();
 	set_text(o, "schema", "n2d-machine/1");
@@ -150,12 +150,11 @@ int machine_write(const char *path, const char *command, const struct roof_level
 	json_object_set_new(o, "caches_reported_bytes", json_pack("{s:I, s:I, s:I}", "l1d", (json_int_t)cache.l1d, "l2",
 								  (json_int_t)cache.l2, "l3", (json_int_t)cache.l3));
 	json_object_set_new(o, "levels_measured", level_list(levels));
-	FILE *f = file_create(temporary, sizeof temporary, path);
-	int r = -1;
-	if (f) {
-		json_dumpf(o, f, JSON_INDENT(2) | JSON_REAL_PRECISION(5));
-		putc('\n', f);
-		r = file_finish(f, temporary, path);
+	int r = n2d_out_open(&out, path);
+	if (!r) {
+		json_dumpf(o, out.f, JSON_INDENT(2) | JSON_REAL_PRECISION(5));
+		n2d_out_printf(&out, "\n");
+		r = n2d_out_commit(&out);
 	}
 	json_decref(o);
 	return r;

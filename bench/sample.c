@@ -82,16 +82,31 @@ static int undisturbed(const struct bench_case *c, double wall, double cpu)
 	return c->ctx->threads > 1 || cpu > 0.97 * wall - 50e-6;
 }
 
-static void take(struct bench_case *c, struct window *w)
+/* Calls in a row, timed. */
+static double time_calls(struct bench_case *c, struct sample *s, double *cpu)
 {
-	struct sample s = {.calls = c->calls};
-	pin_threads(c->ctx);
 	if (c->call_seconds < WARM_BELOW)
 		c->run(c, 1, &(struct sample){0});
-	double cpu = thread_cpu(), t = n2d_now();
-	c->run(c, c->calls, &s);
+	double from = thread_cpu(), t = n2d_now();
+	c->run(c, c->calls, s);
 	t = n2d_now() - t;
-	s.clean = undisturbed(c, t, thread_cpu() - cpu);
+	*cpu = thread_cpu() - from;
+	return t;
+}
+
+static void take(struct bench_case *c, double seconds, struct window *w)
+{
+	struct sample s;
+	double cpu, t;
+	pin_threads(c->ctx);
+	for (;;) { /* what disturbed the calibration must not make short samples */
+		s = (struct sample){.calls = c->calls};
+		t = time_calls(c, &s, &cpu);
+		if (t >= seconds / 2)
+			break;
+		c->calls = (size_t)(1 + 1.1 * (double)c->calls * seconds / t);
+	}
+	s.clean = undisturbed(c, t, cpu);
 	if (c->parts)
 		c->parts(c, c->calls, &s);
 	s.seconds = t / (double)c->calls;
@@ -147,7 +162,7 @@ static size_t round_of(struct bench_case **c, size_t n, const struct sample_plan
 		struct bench_case *x = c[order[i]];
 		if (!wants_more(x, p))
 			continue;
-		take(x, w);
+		take(x, p->seconds, w);
 		judge(w, 0);
 		taken++;
 		if (p->progress)

@@ -43,7 +43,7 @@ struct bench_case {
 
 struct sample_plan {
 	size_t want;        /* clean samples of each case */
-	double seconds;     /* a sample lasts at least this long */
+	double seconds;     /* a sample is made to last this long, and lasts at least half of it */
 	size_t extra;       /* at most so many retaken samples of each case */
 	uint64_t seed;      /* of the interleaving */
 	volatile sig_atomic_t *stop; /* non-zero: finish now, keep what there is */
