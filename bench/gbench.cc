@@ -61,15 +61,12 @@ void gbench_context(const char *key, const char *value) { benchmark::AddCustomCo
 
 void gbench_add(const char *id, gbench_fn *fn, void *arg, int repetitions)
 {
-	benchmark::RegisterBenchmark(id,
-				     [fn, arg](benchmark::State &state) {
-					     gbench_state s = {state, 0};
-					     fn(&s, arg);
-				     })
-		->UseManualTime()
-		->Iterations(1)
-		->Repetitions(repetitions < 1 ? 1 : repetitions)
-		->Unit(benchmark::kMicrosecond);
+	auto *b = benchmark::RegisterBenchmark(id, [fn, arg](benchmark::State &state) {
+		gbench_state s = {state, 0};
+		fn(&s, arg);
+	});
+	if (repetitions > 0)
+		b->UseManualTime()->Iterations(1)->Repetitions(repetitions)->Unit(benchmark::kMicrosecond);
 }
 
 int gbench_iterate(gbench_state *s)
@@ -92,11 +89,11 @@ void gbench_skip(gbench_state *s, const char *why)
 		;
 }
 
-size_t gbench_run(gbench_report *report, void *user, int google)
+size_t gbench_run(gbench_report *report, void *user, int all, int google)
 {
 	std::unique_ptr<benchmark::BenchmarkReporter> inner(google ? benchmark::CreateDefaultDisplayReporter() : nullptr);
 	Tee tee(report, user, inner.get());
-	return benchmark::RunSpecifiedBenchmarks(&tee);
+	return all ? benchmark::RunSpecifiedBenchmarks(&tee, nullptr, ".") : benchmark::RunSpecifiedBenchmarks(&tee);
 }
 
 void gbench_clear(void) { benchmark::ClearRegisteredBenchmarks(); }

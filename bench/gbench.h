@@ -23,7 +23,8 @@ void gbench_context(const char *key, const char *value);
  *	while (gbench_iterate(s))
  *		gbench_seconds(s, t);
  *
- * and then may set counters and a label, or skip with a reason. */
+ * and then may set counters and a label, or skip with a reason.
+ * repetitions == 0 registers for selection only: under its bare id, for a function that skips at once. */
 struct gbench_state;
 typedef void gbench_fn(struct gbench_state *s, void *arg);
 void gbench_add(const char *id, gbench_fn *fn, void *arg, int repetitions);
@@ -43,9 +44,9 @@ struct gbench_row {
 };
 typedef void gbench_report(const struct gbench_row *row, void *user);
 
-/* Runs what is registered and passes the filter; returns how many benchmarks that were. With google != 0 Google's own
- * console, JSON or CSV report is printed too, as its flags say. */
-size_t gbench_run(gbench_report *report, void *user, int google);
+/* Runs what is registered and passes --benchmark_filter (with all != 0, everything); returns how many benchmarks that were.
+ * With google != 0 Google's own console, JSON or CSV report is printed too, as its flags say. */
+size_t gbench_run(gbench_report *report, void *user, int all, int google);
 void gbench_clear(void);
 const char *gbench_version(void);
 

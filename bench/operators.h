@@ -4,6 +4,7 @@
 
 #include "bench/timed.h"
 
+size_t operators_attention(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx);
 size_t operators_gemm(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx);
 
 #endif
