@@ -4,5 +4,18 @@
 #define N2D_CLI_H
 
 int n2d_cmd_info(int argc, char **argv);
+int n2d_cmd_params(int argc, char **argv);
+
+/* ---- what they share */
+
+/* Prints "n2d COMMAND: MESSAGE" as one line on standard error. Returns N2D_EXIT_USAGE. */
+int n2d_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* For the default case of a getopt_long loop with opterr = 0 and ":" first in the short options:
+ * says which option is unknown or lacks its argument. Returns N2D_EXIT_USAGE. */
+int n2d_bad_option(char **argv, int c);
+
+/* The whole number in text, or -1 after a message when it is not in [min, max], min >= 0. */
+long n2d_number(const char *command, const char *option, const char *text, long min, long max);
 
 #endif

@@ -11,6 +11,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"info", "processor, caches, instruction sets, threads, libraries and build", n2d_cmd_info},
+	{"params", "parameters of a configuration", n2d_cmd_params},
 };
 
 static void help(FILE *f)

@@ -1,0 +1,188 @@
+#include "model/config.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define AT(field) offsetof(struct n2d_config, field)
+#define CHOICE(name, field, choices, help) {name, N2D_OPTION_CHOICE, AT(field), choices, 0, 0, help}
+#define SIZE(name, field, zero, min, max, help) {name, N2D_OPTION_SIZE, AT(field), zero, min, max, help}
+#define REAL(name, field, help) {name, N2D_OPTION_REAL, AT(field), NULL, 0, 1, help}
+
+/* Large enough for any model, and small enough that a product of two sizes fits in 64 bits. */
+#define LARGE 1e9
+
+const struct n2d_option n2d_options[] = {
+	SIZE("vocab", vocab, NULL, 1, LARGE, "entries of the joint vocabulary"),
+	SIZE("d-model", d_model, NULL, 1, LARGE, "model width"),
+	SIZE("d-ff", d_ff, NULL, 1, LARGE, "inner width of the feed-forward networks"),
+	SIZE("heads", heads, NULL, 1, LARGE, "attention heads"),
+	SIZE("d-k", d_k, "auto", 0, LARGE, "width of a head's queries and keys; auto: d-model / heads"),
+	SIZE("d-v", d_v, "auto", 0, LARGE, "width of a head's values; auto: d-model / heads"),
+	{"layers", N2D_OPTION_LAYERS, AT(enc_layers), NULL, 0, 10000, "sets enc-layers and dec-layers"},
+	SIZE("enc-layers", enc_layers, NULL, 0, 10000, "layers of the encoder"),
+	SIZE("dec-layers", dec_layers, NULL, 1, 10000, "layers of the decoder"),
+	CHOICE("norm", norm, "post|pre", "normalise after each residual sum, as the paper, or before each sublayer"),
+	CHOICE("norm-kind", norm_kind, "layer|rms", "LayerNorm or RMSNorm"),
+	CHOICE("final-norm", final_norm, "auto|no|yes", "a norm behind each stack; auto: with norm pre"),
+	CHOICE("positions", positions, "sinusoidal|learned|none|rotary", "how positions are told"),
+	CHOICE("activation", activation, "relu|gelu|swiglu", "of the feed-forward networks"),
+	CHOICE("mixer", mixer, "attention|lstm|conv", "what stands in the place of self-attention"),
+	SIZE("window", window, "all", 0, LARGE, "positions self-attention sees to either side"),
+	SIZE("conv-width", conv_width, NULL, 1, 10001, "width of mixer conv"),
+	SIZE("max-length", max_length, NULL, 1, LARGE, "positions a learned table has"),
+	CHOICE("tied", tied, "all|output|none", "one matrix for both embeddings and output; for target and output; for none"),
+	CHOICE("output-bias", output_bias, "no|yes", "a bias at the output projection"),
+	REAL("dropout", dropout, "rate on sublayer outputs and embedding sums"),
+	REAL("smoothing", smoothing, "label smoothing"),
+};
+const size_t n2d_options_count = sizeof n2d_options / sizeof *n2d_options;
+
+static const struct n2d_config base = {
+	.d_model = 512, .d_ff = 2048, .heads = 8, .enc_layers = 6, .dec_layers = 6, .conv_width = 3, .max_length = 1024,
+	.dropout = 0.1, .smoothing = 0.1,
+};
+
+/* Differences from base. tiny: Wu et al., "Good for Misconceived Reasons" (ACL 2021). */
+static const struct {
+	const char *name;
+	struct {
+		const char *option, *value;
+	} set[8];
+} presets[] = {
+	{"base", {{0}}},
+	{"big", {{"d-model", "1024"}, {"d-ff", "4096"}, {"heads", "16"}, {"dropout", "0.3"}}},
+	{"tiny", {{"layers", "4"}, {"d-model", "128"}, {"d-ff", "256"}, {"heads", "4"}, {"dropout", "0.3"}}},
+};
+
+int n2d_config_preset(struct n2d_config *c, const char *name)
+{
+	for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
+		if (strcmp(presets[i].name, name) != 0)
+			continue;
+		size_t vocab = c->vocab;
+		*c = base;
+		c->vocab = vocab;
+		for (size_t k = 0; presets[i].set[k].option; k++)
+			if (n2d_config_set(c, presets[i].set[k].option, presets[i].set[k].value))
+				return -1;
+		return 0;
+	}
+	return n2d_error("preset: '%s' must be base, big or tiny", name);
+}
+
+static void *field(const struct n2d_config *c, const struct n2d_option *o) { return (char *)c + o->offset; }
+
+/* The index of value in "a|b|c", or -1. */
+static int choice_index(const char *choices, const char *value)
+{
+	size_t n = strlen(value);
+	for (int i = 0;; i++) {
+		size_t m = strcspn(choices, "|");
+		if (n == m && memcmp(choices, value, n) == 0)
+			return i;
+		if (!choices[m])
+			return -1;
+		choices += m + 1;
+	}
+}
+
+static int set_choice(struct n2d_config *c, const struct n2d_option *o, const char *value)
+{
+	int i = choice_index(o->choices, value);
+	if (i < 0)
+		return n2d_error("%s: '%s' must be one of %s", o->name, value, o->choices);
+	*(int *)field(c, o) = i;
+	return 0;
+}
+
+static int set_size(struct n2d_config *c, const struct n2d_option *o, const char *value)
+{
+	char *end;
+	unsigned long long n = strtoull(value, &end, 10); /* what does not fit becomes the largest, above any max */
+	if (o->choices && strcmp(value, o->choices) == 0)
+		n = 0;
+	else if (*value < '0' || *value > '9' || *end || (double)n < o->min || (double)n > o->max)
+		return n2d_error("%s: '%s' must be %s%sa whole number from %.0f to %.0f", o->name, value, o->choices ? o->choices : "",
+				 o->choices ? " or " : "", o->min, o->max);
+	*(size_t *)field(c, o) = n;
+	if (o->kind == N2D_OPTION_LAYERS)
+		c->dec_layers = n;
+	return 0;
+}
+
+static int set_real(struct n2d_config *c, const struct n2d_option *o, const char *value)
+{
+	char *end;
+	double x = strtod(value, &end);
+	if (end == value || *end || !(x >= o->min && x < o->max))
+		return n2d_error("%s: '%s' must be a number from %g to below %g", o->name, value, o->min, o->max);
+	*(double *)field(c, o) = x;
+	return 0;
+}
+
+int n2d_config_set(struct n2d_config *c, const char *name, const char *value)
+{
+	for (size_t i = 0; i < n2d_options_count; i++) {
+		const struct n2d_option *o = &n2d_options[i];
+		if (strcmp(o->name, name) != 0)
+			continue;
+		switch (o->kind) {
+		case N2D_OPTION_CHOICE: return set_choice(c, o, value);
+		case N2D_OPTION_REAL: return set_real(c, o, value);
+		default: return set_size(c, o, value);
+		}
+	}
+	return n2d_error("'%s' is no option of a model", name);
+}
+
+const char *n2d_config_get(const struct n2d_config *c, const struct n2d_option *o, char buffer[N2D_OPTION_TEXT])
+{
+	if (o->kind == N2D_OPTION_CHOICE) {
+		const char *p = o->choices;
+		for (int i = *(int *)field(c, o); i > 0; i--)
+			p += strcspn(p, "|") + 1;
+		snprintf(buffer, N2D_OPTION_TEXT, "%.*s", (int)strcspn(p, "|"), p);
+	} else if (o->kind == N2D_OPTION_REAL) {
+		double x = *(double *)field(c, o);
+		for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back the same */
+			snprintf(buffer, N2D_OPTION_TEXT, "%.*g", digits, x);
+			if (strtod(buffer, NULL) == x)
+				break;
+		}
+	} else if (o->choices && !*(size_t *)field(c, o))
+		snprintf(buffer, N2D_OPTION_TEXT, "%s", o->choices);
+	else
+		snprintf(buffer, N2D_OPTION_TEXT, "%zu", *(size_t *)field(c, o));
+	return buffer;
+}
+
+size_t n2d_config_d_k(const struct n2d_config *c) { return c->d_k ? c->d_k : c->d_model / c->heads; }
+
+size_t n2d_config_d_v(const struct n2d_config *c) { return c->d_v ? c->d_v : c->d_model / c->heads; }
+
+int n2d_config_final_norm(const struct n2d_config *c)
+{
+	return c->final_norm == N2D_FINAL_AUTO ? c->norm == N2D_NORM_PRE : c->final_norm == N2D_FINAL_YES;
+}
+
+int n2d_config_check(const struct n2d_config *c)
+{
+	int attention = c->mixer == N2D_MIXER_ATTENTION;
+	if (!c->vocab)
+		return n2d_error("vocab must be given: the entries of the vocabulary");
+	if ((!c->d_k || !c->d_v) && c->d_model % c->heads)
+		return n2d_error("d-model %zu is not a multiple of heads %zu; d-k and d-v would have to be given", c->d_model, c->heads);
+	if (c->window && !attention)
+		return n2d_error("window %zu needs mixer attention", c->window);
+	if (c->positions == N2D_POSITIONS_ROTARY && !attention)
+		return n2d_error("positions rotary needs mixer attention");
+	if (c->positions == N2D_POSITIONS_ROTARY && n2d_config_d_k(c) % 2)
+		return n2d_error("positions rotary turns pairs: d-k must be even, not %zu", n2d_config_d_k(c));
+	if (c->mixer == N2D_MIXER_CONV && c->conv_width % 2 == 0)
+		return n2d_error("conv-width must be odd, not %zu: the encoder looks equally far to both sides", c->conv_width);
+	return 0;
+}

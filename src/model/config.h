@@ -1,0 +1,65 @@
+/* What a model is: every choice the paper makes, and those of its Table 3 and of later work.
+ *
+ * One table describes the options: command lines, help texts and the metadata of model files come from it. */
+#ifndef N2D_CONFIG_H
+#define N2D_CONFIG_H
+
+#include <stddef.h>
+
+enum n2d_norm { N2D_NORM_POST, N2D_NORM_PRE };       /* LayerNorm(x + f(x)), as the paper; x + f(LayerNorm(x)) */
+enum n2d_norm_kind { N2D_NORM_LAYER, N2D_NORM_RMS }; /* with mean and bias; root mean square, without both */
+enum n2d_final_norm { N2D_FINAL_AUTO, N2D_FINAL_NO, N2D_FINAL_YES };
+enum n2d_positions { N2D_POSITIONS_SINUSOIDAL, N2D_POSITIONS_LEARNED, N2D_POSITIONS_NONE, N2D_POSITIONS_ROTARY };
+enum n2d_activation { N2D_ACTIVATION_RELU, N2D_ACTIVATION_GELU, N2D_ACTIVATION_SWIGLU };
+enum n2d_mixer { N2D_MIXER_ATTENTION, N2D_MIXER_LSTM, N2D_MIXER_CONV };
+enum n2d_tied { N2D_TIED_ALL, N2D_TIED_OUTPUT, N2D_TIED_NONE };
+
+struct n2d_config {
+	int norm, norm_kind, final_norm, positions, activation, mixer, tied, output_bias; /* of the enums above */
+	size_t vocab, d_model, d_ff, heads;
+	size_t d_k, d_v; /* width of a head's queries and keys, and of its values; 0: d_model / heads */
+	size_t enc_layers, dec_layers;
+	size_t window;     /* self-attention sees this many positions to either side; 0: all */
+	size_t conv_width; /* of the mixer conv */
+	size_t max_length; /* rows of a learned position table */
+	double dropout, smoothing;
+};
+
+enum n2d_option_kind {
+	N2D_OPTION_CHOICE, /* one of the names in `choices`, divided by '|'; an int, the name's index */
+	N2D_OPTION_SIZE,   /* a whole number from min to max; a size_t */
+	N2D_OPTION_REAL,   /* a number from min to below max; a double */
+	N2D_OPTION_LAYERS, /* both numbers of layers; not stored by itself */
+};
+
+struct n2d_option {
+	const char *name; /* "d-model", on command lines "--d-model" */
+	enum n2d_option_kind kind;
+	size_t offset;       /* in struct n2d_config */
+	const char *choices; /* also what 0 of a size is called, as "auto"; NULL: a number only */
+	double min, max;
+	const char *help;
+};
+
+extern const struct n2d_option n2d_options[];
+extern const size_t n2d_options_count;
+
+/* "base", "big" or "tiny". -1 and a message with the list for another name. The vocabulary's size is left as it is. */
+int n2d_config_preset(struct n2d_config *c, const char *name);
+
+/* Sets one option from text. -1 and a message naming the option and what was expected. */
+int n2d_config_set(struct n2d_config *c, const char *name, const char *value);
+
+/* The option's value as text that n2d_config_set takes, in buffer (also returned): reading back gives the same bits. */
+enum { N2D_OPTION_TEXT = 32 };
+const char *n2d_config_get(const struct n2d_config *c, const struct n2d_option *o, char buffer[N2D_OPTION_TEXT]);
+
+/* -1 and a message naming the options that do not go together. vocab 0 is refused: it must have been set. */
+int n2d_config_check(const struct n2d_config *c);
+
+/* What the automatic values stand for. */
+size_t n2d_config_d_k(const struct n2d_config *c);
+size_t n2d_config_d_v(const struct n2d_config *c);
+int n2d_config_final_norm(const struct n2d_config *c);
+
+#endif

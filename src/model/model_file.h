@@ -1,0 +1,21 @@
+/* A model's parameters and configuration in a safetensors file. */
+#ifndef N2D_MODEL_FILE_H
+#define N2D_MODEL_FILE_H
+
+#include "model/parameters.h"
+#include "model/safetensors.h"
+
+/* Writes values (the layout of p, made of c), with c's options and `more` (keys that are no options) as metadata.
+ * As n2d_safetensors_write. */
+int n2d_model_save(const char *path, const struct n2d_config *c, const struct n2d_parameters *p, const float *values,
+		   const struct n2d_metadata *more, size_t keys);
+
+/* *c from the metadata: preset base with each option that is there; vocab, d-model and heads must be. Other keys are ignored.
+ * -1 and a message naming the file and the option. */
+int n2d_model_config(struct n2d_config *c, const struct n2d_safetensors *s);
+
+/* Copies the tensors into values (the layout of p), gaps 0. -1 and a message naming the file and a parameter that is missing,
+ * one that the model has not, or a shape or type that differs. */
+int n2d_model_load(float *values, const struct n2d_parameters *p, const struct n2d_safetensors *s);
+
+#endif
