@@ -22,17 +22,17 @@ V_INLINE void v_st(float *p, v_t a, size_t n)
 		v_storen(p, a, n);
 }
 
-/* Runs `step` for each vector of a row of n floats: it begins at i and has m lanes, V_LANES of them but in the last. */
-#define V_ROW(n, step) \
+/* Runs a statement for each vector of a row of n floats: it begins at i and has m lanes, V_LANES of them but in the last. */
+#define V_ROW(n, ...) \
 	do { \
 		size_t i = 0; \
 		for (; i < v_whole(n); i += V_LANES) { \
 			enum { m = V_LANES }; \
-			step; \
+			__VA_ARGS__; \
 		} \
 		if (i < (n)) { \
 			const size_t m = (n) - i; \
-			step; \
+			__VA_ARGS__; \
 		} \
 	} while (0)
 

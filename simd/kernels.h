@@ -29,6 +29,15 @@ struct n2d_dropout {
 	float p;                    /* probability of dropping, in [0, 1) */
 };
 
+/* The constants of one step of Adam (Kingma and Ba 2015), each rounded once from double. */
+struct n2d_adam_step {
+	float beta1, rest1; /* rest1 = 1 - beta1 */
+	float beta2, rest2;
+	float rate;         /* learning rate / (1 - beta1^t) */
+	float root;         /* 1 / sqrt(1 - beta2^t) */
+	float eps, gscale;  /* gradients are multiplied by gscale first */
+};
+
 struct n2d_kernels {
 	const char *isa; /* name in isa.def */
 	size_t lanes;    /* floats a vector */
