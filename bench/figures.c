@@ -118,27 +118,43 @@ static double milliseconds(const struct point *p) { return 1e3 * p->seconds; }
 static double percent(const struct point *p) { return 100 * p->limit_seconds / p->seconds; }
 static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 20); }
 
-/* Where another layer's time crosses self-attention's, as measured: n* and the time there. */
-static void crossings(FILE *f, const struct table *t)
+/* The series' time at n: a straight line between its points on log axes. */
+static double time_at(const struct series *s, double n)
 {
+	for (size_t i = 0; i + 1 < s->n; i++) {
+		const struct point *p = s->p[i], *q = s->p[i + 1];
+		if (p->n <= n && n <= q->n)
+			return p->seconds * exp(log(q->seconds / p->seconds) * log(n / p->n) / log(q->n / p->n));
+	}
+	return NAN;
+}
+
+static int is_self(const char *layer) { return strcmp(layer, "self-attention") == 0; }
+
+/* Where another kind of layer's time crosses self-attention's, as measured. Returns how many. */
+static int crossings(FILE *f, const struct table *t, const struct results *r)
+{
+	int n = 0;
+	struct series self;
+	results_over_n(&self, r, &t->choice, "self-attention");
 	fprintf(f, "$cross << EOD\n");
 	for (size_t i = 0; i < t->pairs; i++) {
 		const struct table_pair *p = t->pair + i;
-		const struct table_row *r = t->row;
-		while (strcmp(r->layer, p->a) != 0)
-			r++;
-		if ((strcmp(p->a, "self-attention") == 0 || strcmp(p->b, "self-attention") == 0) && p->n > 0 && isfinite(p->n) &&
-		    strcmp(p->a, "self-attention-materialised") != 0 && strcmp(p->b, "self-attention-materialised") != 0)
-			fprintf(f, "%.1f %.6g \"%.0f\"\n", p->n, 1e3 * fit_at(&r->fit, p->n, r->at_d), p->n);
+		const char *other = is_self(p->a) ? p->b : p->a;
+		if ((!is_self(p->a) && !is_self(p->b)) || strcmp(other, "self-attention-materialised") == 0 || !(p->n > 0) ||
+		    !isfinite(p->n))
+			continue;
+		fprintf(f, "%.1f %.6g \"%.0f\"\n", p->n, 1e3 * time_at(&self, p->n), p->n);
+		n++;
 	}
 	fprintf(f, "EOD\n");
+	return n;
 }
 
 static int figure_time(const struct table *t, const struct results *r)
 {
 	struct n2d_out o;
 	struct series s;
-	int crossed = 0;
 	FILE *f = script(&o, "time");
 	if (!f)
 		return -1;
@@ -146,10 +162,7 @@ static int figure_time(const struct table *t, const struct results *r)
 		results_over_n(&s, r, &t->choice, t->row[i].layer);
 		data(f, "t", i, &s, milliseconds);
 	}
-	crossings(f, t);
-	for (size_t i = 0; i < t->pairs; i++)
-		crossed |= isfinite(t->pair[i].n) && t->pair[i].n > 0 &&
-			   (strcmp(t->pair[i].a, "self-attention") == 0 || strcmp(t->pair[i].b, "self-attention") == 0);
+	int crossed = crossings(f, t, r);
 	subject(f, "Time of a layer", t);
 	fprintf(f, "set logscale y 10\nset format y '%%g'\nset ylabel 'milliseconds'\nset xrange [%.1f:%.1f]\nplot ", t->n_from / 1.2,
 		t->n_to * 1.2);
@@ -164,7 +177,8 @@ static int figure_time(const struct table *t, const struct results *r)
 	}
 	fprintf(f, "1/0 title 'fit c0 + c1 n d^2 + c2 n^2 d' with lines lc rgb '#000000' lw 1.2");
 	if (crossed)
-		fprintf(f, ", $cross using 1:2 title 'n*: crosses self-attention' with points pt 65 ps 1.9 lw 2 lc rgb '#000000'");
+		fprintf(f, ", $cross using 1:2 title 'n*: crosses self-attention' with points pt 6 ps 1.8 lw 2 lc rgb '#000000'"
+			   ", $cross using 1:2:3 notitle with labels left offset 0.9,-0.7 font ',12'");
 	fprintf(f, "\n");
 	return finish(&o, "time");
 }

@@ -114,17 +114,37 @@ int fit_cost(struct fit *f, const struct fit_point *p, size_t points)
 	return isfinite(best) ? 0 : -1;
 }
 
+/* -1: a is below b, 1: above, 0: a tie. */
+static int side(double a, double b)
+{
+	double l = log(a / b);
+	return l < -FIT_TIE ? -1 : l > FIT_TIE;
+}
+
+int fit_first_below(const double *a, const double *b, size_t points)
+{
+	for (size_t i = 0; i < points; i++)
+		if (side(a[i], b[i]))
+			return side(a[i], b[i]);
+	return 0;
+}
+
 double fit_crossing(const double *n, const double *a, const double *b, size_t points)
 {
 	double at = 0;
-	if (points && a[points - 1] < b[points - 1])
-		return INFINITY;
-	for (size_t i = 0; i + 1 < points; i++)
-		if (a[i] < b[i] && a[i + 1] >= b[i + 1]) {
-			double l = log(a[i] / b[i]), r = log(a[i + 1] / b[i + 1]);
-			at = exp(log(n[i]) + (log(n[i + 1]) - log(n[i])) * l / (l - r));
+	int last = 0;
+	for (size_t i = 0, from = 0; i < points; i++) {
+		int s = side(a[i], b[i]);
+		if (s > 0 && last < 0) {
+			double l = log(a[from] / b[from]), r = log(a[i] / b[i]);
+			at = exp(log(n[from]) + (log(n[i]) - log(n[from])) * l / (l - r));
 		}
-	return at;
+		if (s) {
+			last = s;
+			from = i;
+		}
+	}
+	return last < 0 ? INFINITY : at;
 }
 
 double fit_crossing_predicted(const struct fit *a, const struct fit *b, double d)

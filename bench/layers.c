@@ -25,7 +25,7 @@ static const char usage[] =
 	"  --n LIST          lengths, as 16,64 or 16..4096; with --d every pair is measured\n"
 	"  --d LIST          widths\n"
 	"  --batch B         sequences at once (default 1)\n"
-	"  --heads H         attention (default 8)\n"
+	"  --heads H         attention (default d/64, and 1 at least)\n"
 	"  --window R        restricted attention: keys to each side (default 64)\n"
 	"  --width W         convolution (default 3);  --dilation N (default 1)\n"
 	"  --inner F         feed-forward (default 4 d)\n"
@@ -124,7 +124,7 @@ static int parse(int argc, char **argv)
 {
 	size_t all = (size_t)n2d_threads_default();
 	opt = (struct layers_options){.threads = {all > 1 ? 2 : 1, {1, all}}, .samples = 10, .batch = 1, .argv = argv,
-				      .c = {.H = 8, .R = 64, .W = 3, .dilation = 1}};
+				      .c = {.R = 64, .W = 3, .dilation = 1}};
 	int c, bad = set_profile("default");
 	opterr = 0;
 	while (!bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1) /* a profile is the ground for the others */

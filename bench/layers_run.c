@@ -27,6 +27,7 @@ static void add_shape(const struct n2d_ctx *ctx, int contexts, size_t n, size_t 
 	struct layer_shape s = {o->batch, n, o->c};
 	s.c.D = d;
 	s.c.F = o->c.F ? o->c.F : 4 * d;
+	s.c.H = o->c.H ? o->c.H : d >= 128 ? d / 64 : 1; /* the paper's d_k */
 	for (const struct n2d_layer_kind *const *k = n2d_layer_kinds; *k; k++)
 		for (int i = 0; i < contexts; i++)
 			for (int train = 0; train < 2; train++) {

@@ -138,9 +138,10 @@ static void by_trace(struct stack *s, struct path *p)
 	p->layers = p->steps = 0;
 }
 
-/* Two runs side by side that differ in the first position; layers until they differ in the last. Large weights keep a small
- * change from dying out on its way through many steps. */
-static int by_perturbation(struct stack *s, float gain)
+/* Two runs side by side, the second with its first position times `factor`; layers until they differ in the last. Large
+ * weights keep a change from dying out below the precision of float on its way; NaN cannot die out, and reaches only what
+ * depends on it: an invisible key has weight 0 whatever it holds. */
+static int by_perturbation(struct stack *s, float gain, float factor)
 {
 	size_t D = s->c.D, rows = s->n * D;
 	float *a = malloc(2 * rows * sizeof *a), *b = a + rows;
@@ -154,7 +155,7 @@ static int by_perturbation(struct stack *s, float gain)
 	n2d_rng_fill_normal(&rng, a, rows, 0, 1);
 	memcpy(b, a, rows * sizeof *a);
 	for (size_t i = 0; i < D; i++)
-		b[i] = -b[i];
+		b[i] *= factor;
 	for (layers = 1; !found && layers <= (int)s->n; layers += !found) {
 		memcpy(s->x, a, rows * sizeof *a);
 		forward(s, 0);
@@ -172,13 +173,15 @@ static int by_perturbation(struct stack *s, float gain)
 static int measure(const struct n2d_ctx *ctx, const struct n2d_layer_kind *kind, size_t n, int dilated, struct path *p)
 {
 	struct stack s;
-	static const float gains[] = {1, 2, 4, 8};
+	static const struct {
+		float gain, factor;
+	} trials[] = {{1, NAN}, {1, -1}, {4, -1}};
 	memset(p, 0, sizeof *p);
 	if (kind->check(&opt.c) || stack_open(&s, ctx, kind, n, dilated))
 		return -1;
 	by_trace(&s, p);
-	for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
-		int layers = by_perturbation(&s, gains[i]);
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+		int layers = by_perturbation(&s, trials[i].gain, trials[i].factor);
 		if (layers && (!p->perturbed || layers < p->perturbed))
 			p->perturbed = layers;
 	}

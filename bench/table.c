@@ -167,7 +167,9 @@ static void make_pair(struct table *t, const struct results *r, const struct tab
 	size_t k = common(&a, &b, n, v);
 	if (k < 2)
 		return;
-	int swap = v[0][0] > v[1][0]; /* the first is cheaper where lengths are short */
+	int first_below = fit_first_below(v[0], v[1], k), swap = first_below > 0; /* the first is cheaper where lengths are short */
+	if (!first_below)
+		return;
 	const struct table_row *first = swap ? y : x, *second = swap ? x : y;
 	*p = (struct table_pair){first->layer, second->layer, NAN, NAN, NAN, NAN};
 	p->n = fit_crossing(n, v[swap], v[!swap], k);

@@ -113,6 +113,15 @@ static void test_crossing(void **state)
 	assert_true(fit_crossing(n, square, line, 1) == INFINITY);
 	const double never[] = {5, 8, 20, 70};
 	assert_true(fit_crossing(n, never, line, 4) == 0);
+	/* Ties say nothing: 1 % below, then clearly above, is never below. */
+	const double tied[] = {2.97, 6.01, 13, 30};
+	assert_true(fit_crossing(n, tied, line, 4) == 0);
+	assert_int_equal(fit_first_below(tied, line, 4), 1);
+	assert_int_equal(fit_first_below(square, line, 4), -1);
+	assert_int_equal(fit_first_below(tied, line, 2), 0);
+	const double through[] = {2, 6.01, 13, 70}; /* below, tie, above: between the first and the third */
+	double crossed = fit_crossing(n, through, line, 4);
+	assert_true(crossed > 64 && crossed < 256);
 	struct fit a = {.c = {0, 4e-11, 1e-11}}, b = {.c = {0, 1.4e-10, 0}};
 	UNIT_NEAR("", "predicted", 0, fit_crossing_predicted(&a, &b, 512), 5120, 1); /* 4d + n = 14d */
 	assert_true(isinf(fit_crossing_predicted(&b, &a, 512))); /* below from there on */
