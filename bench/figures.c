@@ -69,6 +69,7 @@ static FILE *script(struct n2d_out *o, const char *name)
 		      "set output '%s.svg'\n"
 		      "set key outside right top vertical Left reverse samplen 2 spacing 1.15\n"
 		      "set grid lc rgb '#dddddd' lt 1\nset border lc rgb '#444444'\nset tics nomirror\n"
+		      "set style textbox opaque fillcolor '#ffffff' noborder margins 0.3,0.3\n"
 		      "set logscale x 2\nset xlabel 'sequence length n'\n", name, name, name);
 	return o->f;
 }
@@ -178,7 +179,7 @@ static int figure_time(const struct table *t, const struct results *r)
 	fprintf(f, "1/0 title 'fit c0 + c1 n d^2 + c2 n^2 d' with lines lc rgb '#000000' lw 1.2");
 	if (crossed)
 		fprintf(f, ", $cross using 1:2 title 'n*: crosses self-attention' with points pt 6 ps 1.8 lw 2 lc rgb '#000000'"
-			   ", $cross using 1:2:3 notitle with labels left offset 0.9,-0.7 font ',12'");
+			   ", $cross using 1:2:3 notitle with labels right offset -1.1,0.9 font ',12' boxed");
 	fprintf(f, "\n");
 	return finish(&o, "time");
 }
