@@ -10,6 +10,9 @@ const struct n2d_layer_kind *const n2d_layer_kinds[] = {
 	&n2d_layer_self_attention,
 	&n2d_layer_self_attention_materialised,
 	&n2d_layer_restricted_attention,
+	&n2d_layer_rnn,
+	&n2d_layer_lstm,
+	&n2d_layer_gru,
 	&n2d_layer_ffn,
 	NULL,
 };

@@ -39,7 +39,7 @@ void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const
 }
 
 /* As a product with a row of ones, which reads x once and where it is. */
-void n2d_column_sums_acc(const struct n2d_ctx *ctx, float *s, const float *x, size_t n, size_t D)
+void n2d_column_sums_acc(const struct n2d_ctx *ctx, float *s, const float *x, size_t n, size_t D, size_t ldx)
 {
 	enum { RUN = 512 };
 	float ones[RUN];
@@ -47,8 +47,9 @@ void n2d_column_sums_acc(const struct n2d_ctx *ctx, float *s, const float *x, si
 		ones[i] = 1;
 	for (size_t i = 0; i < n; i += RUN) {
 		struct n2d_gemm g = n2d_gemm_plain(0, 0, 1, D, n - i < RUN ? n - i : RUN);
+		g.ldb = ldx;
 		g.beta = 1;
-		n2d_gemm(ctx, &g, s, ones, x + i * D);
+		n2d_gemm(ctx, &g, s, ones, x + i * ldx);
 	}
 }
 
@@ -59,5 +60,5 @@ void n2d_linear_weights_acc(const struct n2d_ctx *ctx, float *dw, float *dbias, 
 	g.beta = 1;
 	n2d_gemm(ctx, &g, dw, dy, x);
 	if (dbias)
-		n2d_column_sums_acc(ctx, dbias, dy, n, out);
+		n2d_column_sums_acc(ctx, dbias, dy, n, out, out);
 }

@@ -23,7 +23,7 @@ void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const
 /* dw[out,in] += dy^T x; dbias[out] += the column sums of dy, when not NULL. */
 void n2d_linear_weights_acc(const struct n2d_ctx *ctx, float *dw, float *dbias, const float *dy, const float *x, size_t n,
 			    size_t in, size_t out);
-/* s[D] += the column sums of x[n,D] */
-void n2d_column_sums_acc(const struct n2d_ctx *ctx, float *s, const float *x, size_t n, size_t D);
+/* s[D] += the column sums of x[n,D], rows ldx floats apart */
+void n2d_column_sums_acc(const struct n2d_ctx *ctx, float *s, const float *x, size_t n, size_t D, size_t ldx);
 
 #endif

@@ -56,6 +56,11 @@ const float *n2d_rows_clean(const struct n2d_ctx *ctx, float *copy, const float 
 	return copy;
 }
 
+void n2d_rows_copy(const struct n2d_ctx *ctx, float *y, const float *x, const int32_t *len, size_t B, size_t T, size_t D)
+{
+	run(ctx, "rows-copy", y, x, len, B, T, D);
+}
+
 void n2d_rows_clear(const struct n2d_ctx *ctx, float *y, const int32_t *len, size_t B, size_t T, size_t D)
 {
 	if (!full(len, B, T))

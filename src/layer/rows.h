@@ -16,6 +16,9 @@ static inline size_t n2d_row_count(const int32_t *len, size_t b, size_t T) { ret
 const float *n2d_rows_clean(const struct n2d_ctx *ctx, float *copy, const float *x, const int32_t *len, size_t B, size_t T,
 			    size_t D);
 
+/* y[B,T,D] = x, with zeros in the padding. */
+void n2d_rows_copy(const struct n2d_ctx *ctx, float *y, const float *x, const int32_t *len, size_t B, size_t T, size_t D);
+
 /* y[B,T,D] = 0 in the padding. */
 void n2d_rows_clear(const struct n2d_ctx *ctx, float *y, const int32_t *len, size_t B, size_t T, size_t D);
 

@@ -1,0 +1,268 @@
+#include "op/recurrent.h"
+
+#include <string.h>
+
+#include "base/size.h"
+#include "base/threads.h"
+#include "base/trace.h"
+#include "op/gemm.h"
+
+/* Below this many FLOPs a step one thread is faster than two that have to meet. */
+#define STEP_FLOPS 2e5
+
+static const struct {
+	size_t gates, segments, segment[4]; /* where gate g's product goes */
+	const char *fwd, *bwd;
+} cells[] = {
+	[N2D_RNN] = {1, 1, {0}, "rnn_step", "rnn_step_bwd"},
+	[N2D_LSTM] = {4, 4, {0, 1, 2, 3}, "lstm_step", "lstm_step_bwd"},
+	[N2D_GRU] = {3, 4, {1, 2, 0}, "gru_step", "gru_step_bwd"},
+};
+
+size_t n2d_recurrent_gates(enum n2d_cell cell) { return cells[cell].gates; }
+size_t n2d_recurrent_segments(enum n2d_cell cell) { return cells[cell].segments; }
+
+size_t n2d_recurrent_packed(const struct n2d_ctx *ctx, enum n2d_cell cell, size_t D)
+{
+	return n2d_mul(2 * cells[cell].gates, n2d_packed_floats(ctx, D, D));
+}
+
+/* Gate after gate: all forward (op(B) = U^T), then all backward. */
+void n2d_recurrent_pack(const struct n2d_ctx *ctx, enum n2d_cell cell, size_t D, float *packed, const float *U)
+{
+	size_t G = cells[cell].gates, one = n2d_packed_floats(ctx, D, D);
+	for (size_t g = 0; g < G; g++) {
+		n2d_pack(ctx, packed + g * one, 1, D, D, U + g * D * D, D);
+		n2d_pack(ctx, packed + (G + g) * one, 0, D, D, U + g * D * D, D);
+	}
+}
+
+/* Zeros for the state before the first step; dh and dc of the step after. */
+size_t n2d_recurrent_workspace(const struct n2d_recurrent *r)
+{
+	return n2d_add(n2d_floats(r->D, 1, 1), n2d_mul(2, n2d_floats(r->B, r->D, 1)));
+}
+
+struct job {
+	const struct n2d_ctx *ctx;
+	const struct n2d_recurrent *r;
+	const float *packed, *b_q, *dy, *zero;
+	float *h, *c, *a, *da, *dh, *dc;
+	size_t one;           /* floats of a packed gate */
+	size_t c_row, c_step; /* floats between sentences and between steps of c */
+	struct n2d_call call;
+};
+
+/* The units of one thread: whole panels. */
+struct part {
+	size_t u0, u1;
+	float *scratch;
+};
+
+static struct part part(const struct job *j, int thread, int threads)
+{
+	size_t nr = j->ctx->k->nr, D = j->r->D, panels = (D + nr - 1) / nr, n = (size_t)threads, t = (size_t)thread;
+	size_t u0 = panels * t / n * nr, u1 = panels * (t + 1) / n * nr;
+	return (struct part){u0 < D ? u0 : D, u1 < D ? u1 : D, j->ctx->pack[thread]};
+}
+
+/* ---- products of a step, on the thread's units */
+
+/* One product of x[B][D], or of K = 0 terms of it: out[B][units] = beta out + x packed (+ bias). */
+struct product {
+	float *out;
+	size_t ldo;
+	const float *packed, *bias;
+	float beta;
+};
+
+/* Rows of x that are packed in the scratch. */
+static void tiles(const struct job *j, const struct part *p, const struct product *m, size_t row, size_t rows, size_t K)
+{
+	const struct n2d_kernels *k = j->ctx->k;
+	for (size_t u = p->u0; u < p->u1; u += k->nr) {
+		struct n2d_gemm_end end = {.bias = m->bias ? m->bias + u : NULL};
+		k->gemm_tile(m->out + row * m->ldo + u, p->scratch, m->packed + u * j->r->D, m->beta, m->bias ? &end : NULL, rows,
+			     p->u1 - u < k->nr ? p->u1 - u : k->nr, K, m->ldo);
+	}
+}
+
+/* n products of the same x. */
+static void products(const struct job *j, const struct part *p, const struct product *m, size_t n, const float *x, size_t ldx,
+		     size_t K)
+{
+	const struct n2d_kernels *k = j->ctx->k;
+	size_t D = j->r->D, B = j->r->B;
+	for (size_t i = 0; B == 1 && i < n; i++) {
+		struct n2d_gemm_end end = {.bias = m[i].bias ? m[i].bias + p->u0 : NULL};
+		k->gemv(m[i].out + p->u0, x, m[i].packed + p->u0 * D, m[i].beta, m[i].bias ? &end : NULL, p->u1 - p->u0, K, k->nr,
+			D * k->nr);
+	}
+	for (size_t row = 0; B > 1 && row < B; row += k->mr) {
+		size_t rows = B - row < k->mr ? B - row : k->mr;
+		k->gemm_pack_rows(p->scratch, x + row * ldx, 1, k->mr, rows, K, ldx);
+		for (size_t i = 0; i < n; i++)
+			tiles(j, p, m + i, row, rows, K);
+	}
+}
+
+/* ---- forward */
+
+static void forward_gates(const struct job *j, const struct part *p, size_t t)
+{
+	const struct n2d_kernels *k = j->ctx->k;
+	size_t D = j->r->D, T = j->r->T, S = cells[j->r->cell].segments, u = p->u0, n = p->u1 - p->u0;
+	for (size_t b = 0; b < j->r->B; b++) {
+		float *h = j->h + (b * T + t) * D, *a = j->a + (b * T + t) * S * D;
+		size_t c = b * j->c_row + t * j->c_step + u;
+		switch (j->r->cell) {
+		case N2D_RNN: k->tanh(h + u, a + u, n); break;
+		case N2D_LSTM: k->lstm_fwd(h + u, j->c + c, a + u, t ? j->c + c - j->c_step : j->zero + u, n, D); break;
+		case N2D_GRU: k->gru_fwd(h + u, a + u, (t ? h - D : j->zero) + u, n, D); break;
+		}
+	}
+}
+
+static void open_step(struct job *j, const char *name, size_t t, int backward)
+{
+	const struct n2d_recurrent *r = j->r;
+	size_t D = r->D, T = r->T, S = cells[r->cell].segments, G = cells[r->cell].gates, B = r->B;
+	double BD = (double)B * (double)D, products = (backward ? t + 1 < T : t > 0) ? 2 * BD * (double)D * (double)G : 0;
+	double bytes = 4 * ((double)G * (double)D * (double)D + BD * (double)(S * (backward ? 3 : 2) + 3));
+	if (!n2d_trace_open(j->ctx, &j->call, name, products, bytes))
+		return;
+	n2d_trace_dim(&j->call, "B", B);
+	n2d_trace_dim(&j->call, "D", D);
+	n2d_trace_dim(&j->call, "step", t);
+	n2d_trace_read(&j->call, j->packed, 1, 2 * G * j->one, 2 * G * j->one, N2D_ALL_ROWS);
+	n2d_trace_read(&j->call, j->a + t * S * D, B, S * D, T * S * D, N2D_ROWWISE);
+	if (backward) {
+		size_t after = t + 1 < T;
+		n2d_trace_read(&j->call, j->dy + t * D, B, D, T * D, N2D_ROWWISE);
+		n2d_trace_read(&j->call, after ? j->da + (t + 1) * S * D : NULL, B, S * D, T * S * D, N2D_ROWWISE);
+		n2d_trace_write(&j->call, j->da + t * S * D, B, S * D, T * S * D);
+		return;
+	}
+	n2d_trace_read(&j->call, t ? j->h + (t - 1) * D : NULL, B, D, T * D, N2D_ROWWISE);
+	n2d_trace_write(&j->call, j->a + t * S * D, B, S * D, T * S * D);
+	n2d_trace_write(&j->call, j->h + t * D, B, D, T * D);
+}
+
+/* The products with h' = 0 before the first step are ones of no terms: only gru's b_q is left of them. */
+static void forward_products(const struct job *j, const struct part *p, size_t t)
+{
+	enum n2d_cell cell = j->r->cell;
+	size_t D = j->r->D, T = j->r->T, S = cells[cell].segments, n = cells[cell].gates;
+	struct product m[4];
+	for (size_t g = 0; g < n; g++) {
+		int q = cell == N2D_GRU && cells[cell].segment[g] == 0;
+		m[g] = (struct product){j->a + t * S * D + cells[cell].segment[g] * D, T * S * D, j->packed + g * j->one,
+					q ? j->b_q : NULL, q ? 0 : 1};
+	}
+	products(j, p, m, n, j->h + (t ? t - 1 : 0) * D, T * D, t ? D : 0);
+}
+
+static void forward(void *arg, int thread, int threads)
+{
+	struct job *j = arg;
+	const struct n2d_recurrent *r = j->r;
+	struct part p = part(j, thread, threads);
+	for (size_t t = 0; t < r->T; t++) {
+		if (thread == 0)
+			open_step(j, cells[r->cell].fwd, t, 0);
+		forward_products(j, &p, t);
+		forward_gates(j, &p, t);
+		n2d_barrier();
+		if (thread == 0)
+			n2d_trace_close(j->ctx, &j->call);
+	}
+}
+
+static void run(const struct n2d_ctx *ctx, struct job *j, void (*fn)(void *, int, int))
+{
+	struct n2d_ctx alone = *ctx;
+	double D = (double)j->r->D;
+	alone.threads = 1;
+	int small = 2 * (double)j->r->B * D * D * (double)cells[j->r->cell].gates < STEP_FLOPS;
+	j->one = n2d_packed_floats(ctx, j->r->D, j->r->D);
+	n2d_team(small ? &alone : ctx, fn, j);
+}
+
+void n2d_recurrent_fwd(const struct n2d_ctx *ctx, const struct n2d_recurrent *r, float *h, float *c, int keep, float *a,
+		       const float *packed, const float *b_q, float *ws)
+{
+	struct job j = {.ctx = ctx, .r = r, .packed = packed, .b_q = b_q, .zero = ws, .h = h, .c = c, .a = a};
+	if (!r->B || !r->D)
+		return;
+	memset(ws, 0, r->D * sizeof *ws);
+	j.c_row = !c ? 0 : keep ? r->T * r->D : r->D;
+	j.c_step = c && keep ? r->D : 0;
+	run(ctx, &j, forward);
+}
+
+/* ---- backward */
+
+static void backward_gates(const struct job *j, const struct part *p, size_t t)
+{
+	const struct n2d_kernels *k = j->ctx->k;
+	size_t D = j->r->D, T = j->r->T, S = cells[j->r->cell].segments, u = p->u0, n = p->u1 - p->u0;
+	for (size_t b = 0; b < j->r->B; b++) {
+		size_t row = b * T + t;
+		const float *h = j->h + row * D, *a = j->a + row * S * D, *dy = j->dy + row * D;
+		float *da = j->da + row * S * D, *dh = j->dh + b * D, *dc = j->dc + b * D;
+		switch (j->r->cell) {
+		case N2D_RNN: k->rnn_bwd(da + u, dy + u, dh + u, h + u, n); break;
+		case N2D_LSTM:
+			k->lstm_bwd(da + u, dc + u, dy + u, dh + u, a + u, j->c + row * D + u,
+				    t ? j->c + (row - 1) * D + u : j->zero + u, n, D);
+			break;
+		case N2D_GRU: k->gru_bwd(da + u, dh + u, dy + u, a + u, (t ? h - D : j->zero) + u, n, D); break;
+		}
+	}
+}
+
+/* dh = the sum over gates of da U; gru's dh holds already what passes through z. */
+static void backward_products(const struct job *j, const struct part *p, size_t t)
+{
+	enum n2d_cell cell = j->r->cell;
+	size_t D = j->r->D, T = j->r->T, S = cells[cell].segments, G = cells[cell].gates;
+	for (size_t g = 0; g < G; g++) {
+		struct product m = {j->dh, D, j->packed + (G + g) * j->one, NULL, g || cell == N2D_GRU};
+		products(j, p, &m, 1, j->da + t * S * D + cells[cell].segment[g] * D, T * S * D, D);
+	}
+}
+
+static void backward(void *arg, int thread, int threads)
+{
+	struct job *j = arg;
+	struct part p = part(j, thread, threads);
+	for (size_t t = j->r->T; t-- > 0;) {
+		if (thread == 0)
+			open_step(j, cells[j->r->cell].bwd, t, 1);
+		if (t + 1 < j->r->T)
+			backward_products(j, &p, t + 1);
+		backward_gates(j, &p, t);
+		n2d_barrier();
+		if (thread == 0)
+			n2d_trace_close(j->ctx, &j->call);
+	}
+}
+
+void n2d_recurrent_bwd(const struct n2d_ctx *ctx, const struct n2d_recurrent *r, float *da, const float *dy, const float *h,
+		       const float *c, const float *a, const float *packed, float *ws)
+{
+	size_t state = n2d_floats(r->B, r->D, 1), zeros = n2d_floats(r->D, 1, 1);
+	if (!r->B || !r->D)
+		return;
+	struct job j = {.ctx = ctx, .r = r, .packed = packed, .dy = dy, .zero = ws, .h = (float *)h, .c = (float *)c};
+	j.a = (float *)(r->cell == N2D_RNN ? h : a);
+	j.da = da, j.dh = ws + zeros, j.dc = j.dh + state;
+	memset(ws, 0, (zeros + 2 * state) * sizeof *ws);
+	run(ctx, &j, backward);
+}
+
+double n2d_recurrent_flops(const struct n2d_recurrent *r)
+{
+	double D = (double)r->D, steps = r->T ? (double)(r->T - 1) : 0;
+	return 2 * (double)r->B * steps * D * D * (double)cells[r->cell].gates;
+}
