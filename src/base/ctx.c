@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/size.h"
 #include "base/threads.h"
 
@@ -29,10 +29,10 @@ static int choose(struct n2d_ctx *ctx, const char *name)
 	if (!name) {
 		name = getenv("N2D_ISA");
 		from = "N2D_ISA";
-	}
-	if (!name || !*name) {
-		ctx->k = n2d_isa_best()->k;
-		return 0;
+		if (!name || !*name) {
+			ctx->k = n2d_isa_best()->k;
+			return 0;
+		}
 	}
 	const struct n2d_isa *isa = n2d_isa_find(name);
 	usable(list, sizeof list);
@@ -46,20 +46,15 @@ static int choose(struct n2d_ctx *ctx, const char *name)
 	return 0;
 }
 
-static size_t cache_size(int name, size_t usual)
-{
-	long v = sysconf(name);
-	return v > 0 ? (size_t)v : usual;
-}
-
 struct n2d_cache n2d_cache_read(void)
 {
-	struct n2d_cache c = {32 << 10, 512 << 10, 8 << 20};
-#ifdef _SC_LEVEL1_DCACHE_SIZE
-	c.l1d = cache_size(_SC_LEVEL1_DCACHE_SIZE, c.l1d);
-	c.l2 = cache_size(_SC_LEVEL2_CACHE_SIZE, c.l2);
-	c.l3 = cache_size(_SC_LEVEL3_CACHE_SIZE, c.l3);
-#endif
+	struct n2d_cache c = n2d_cache_reported();
+	if (!c.l1d)
+		c.l1d = 32 << 10;
+	if (!c.l2)
+		c.l2 = 512 << 10;
+	if (!c.l3)
+		c.l3 = 8 << 20;
 	return c;
 }
 

@@ -18,9 +18,20 @@ static int cgroup_cpus(void)
 	int got = f ? fscanf(f, "%lf %lf", &quota, &period) : 0;
 	if (f)
 		fclose(f);
-	if (got != 2 || period <= 0 || quota <= 0)
-		return 1 << 20;
+	if (got != 2 || period <= 0 || quota <= 0 || quota / period > 1 << 20)
+		return 0;
 	return quota < period ? 1 : (int)(quota / period);
+}
+
+struct n2d_thread_limits n2d_thread_limits(void)
+{
+	struct n2d_thread_limits l = {.cgroup = cgroup_cpus()};
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		l.affinity = CPU_COUNT(&set);
+	const char *env = getenv("OMP_NUM_THREADS");
+	l.omp = env && atoi(env) > 0 ? atoi(env) : 0;
+	return l;
 }
 
 int n2d_threads_default(void)
@@ -28,15 +39,13 @@ int n2d_threads_default(void)
 #ifndef _OPENMP
 	return 1;
 #else
-	int n = cgroup_cpus();
-	cpu_set_t set;
-	if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < n)
-		n = CPU_COUNT(&set);
-	const char *env = getenv("OMP_NUM_THREADS");
-	int want = env ? atoi(env) : 0;
-	if (want > 0 && want < n)
-		n = want;
-	return n > 0 ? n : 1;
+	struct n2d_thread_limits l = n2d_thread_limits();
+	int n = l.affinity > 0 ? l.affinity : 1;
+	if (l.cgroup && l.cgroup < n)
+		n = l.cgroup;
+	if (l.omp && l.omp < n)
+		n = l.omp;
+	return n;
 #endif
 }
 

@@ -9,7 +9,15 @@
 
 #include "base/ctx.h"
 
-/* Processors this process may use: affinity mask, cgroup quota and OMP_NUM_THREADS. At least 1. */
+/* What limits the threads; 0 where there is no such limit. */
+struct n2d_thread_limits {
+	int affinity; /* processors in this process's mask */
+	int cgroup;   /* whole processors in the container's quota, at least 1 */
+	int omp;      /* OMP_NUM_THREADS: may lower the number, not raise it */
+};
+struct n2d_thread_limits n2d_thread_limits(void);
+
+/* The least of the limits; 1 in a build without OpenMP. At least 1. */
 int n2d_threads_default(void);
 
 /* Calls fn(arg, task, thread) for each task in [0, tasks), thread in [0, ctx->threads). Tasks are taken in

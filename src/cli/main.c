@@ -22,7 +22,7 @@ static void help(FILE *f)
 	fprintf(f, "\n  n2d COMMAND --help   the options of a command\n  n2d --version\n");
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	if (argc < 2) {
 		help(stderr);
@@ -41,4 +41,14 @@ int main(int argc, char **argv)
 			return commands[i].run(argc - 1, argv + 1);
 	fprintf(stderr, "n2d: unknown command '%s'; n2d --help lists them\n", argv[1]);
 	return N2D_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int code = run(argc, argv);
+	if (fflush(stdout) || ferror(stdout)) { /* a full disk must not look like success */
+		perror("n2d: standard output");
+		return code ? code : N2D_EXIT_FAILED;
+	}
+	return code;
 }

@@ -1,0 +1,24 @@
+/* What this machine is, as the operating system tells it: to be reported, not to be believed. */
+#ifndef N2D_MACHINE_H
+#define N2D_MACHINE_H
+
+#include <stddef.h>
+
+#include "base/ctx.h"
+
+struct n2d_machine {
+	char cpu[96];           /* the processor's name, or "unknown" */
+	int processors;         /* online */
+	struct n2d_cache cache; /* as reported; 0 where nothing is reported */
+};
+
+void n2d_machine_read(struct n2d_machine *m);
+
+/* The caches of one processor as sysfs or else sysconf tells them; 0 where neither does. */
+struct n2d_cache n2d_cache_reported(void);
+
+/* Why the reported caches are hard to believe, in one line; "" when they are plausible. Virtual
+ * machines report none, or the whole host's. */
+void n2d_cache_doubt(const struct n2d_cache *reported, char *text, size_t size);
+
+#endif
