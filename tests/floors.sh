@@ -15,14 +15,18 @@ system='<[a-z0-9_/]+(\.h)?>'
 base='simd/kernels\.(h|def)|base/[^"]+'
 op="$base|op/[^\"]+"
 layer="$op|layer/[^\"]+"
+model="$layer|model/[^\"]+"
+text="$base|text/[^\"]+"
 above="$layer|(model|text|train|decode)/[^\"]+"
 rules() {
 	rule simd "$(quoted 'simd/[^"]+')|$std|<(immintrin|arm_neon|cpuid|sleef|sys/auxv)\.h>"
 	rule src/base "$(quoted "$base")|$system"
 	rule src/op "$(quoted "$op")|$std|<(assert|stdlib|stdio)\.h>"
 	rule src/layer "$(quoted "$layer")|$std|<(assert|stdlib|stdio)\.h>"
+	rule src/model "$(quoted "$model")|$std|<(assert|stdlib|stdio|jansson|zlib)\.h>"
+	rule src/text "$(quoted "$text")|$system"
 	rule src/cli "$(quoted "$above|cli/[^\"]+")|$system"
-	rule tests "$(quoted "$above|simd/isa\\.def|bench/[^\"]+|tests/[^\"]+")|$system"
+	rule tests "$(quoted "$above|simd/(isa\\.def|vec\\.h|attention\\.h)|bench/[^\"]+|tests/[^\"]+")|$system"
 	rule bench "$(quoted "$above|bench/[^\"]+|tests/problem/[^\"]+")|$system"
 	forbid 'memory, streams, environment or threads in' 'simd' \
 		'\b(malloc|calloc|realloc|free|aligned_alloc|getenv|fopen|printf|fprintf|pthread_[a-z]+|omp_[a-z_]+) *\(|# *pragma omp'
@@ -67,6 +71,8 @@ planted src/op/a.c '#include <immintrin.h>'
 planted src/op/a.h '#include <omp.h>'
 planted src/layer/a.c '#include "cli/cli.h"'
 planted src/layer/a.c '  #  include "model/model.h"'
+planted src/model/a.c '#include "train/loop.h"'
+planted src/text/a.c '#include "model/config.h"'
 planted src/cli/a.c '#include "simd/vec.h"'
 planted tests/a.c '#include "simd/vec_avx2.h"'
 planted bench/a.c '#include "tests/unit.h"'

@@ -11,6 +11,7 @@ bad() {
 	failed=$((failed + 1))
 }
 
+# Objects of an instruction set's library are named for it by libtool: libsimd_avx2_la-dot.o.
 # Instructions of an object that a processor without AVX, or with AVX2 alone, does not have.
 vex='[[:space:]](v[a-z0-9]+|shlx|shrx|sarx|rorx|mulx|pdep|pext|andn|bextr|blsr|blsi|blsmsk)[[:space:]]'
 evex='%zmm[0-9]|%k[0-7]|%[xy]mm(1[6-9]|2[0-9]|3[01])'
@@ -25,8 +26,8 @@ above() {
 
 level() {
 	case $1 in
-	*libsimd_avx512_la-*) echo avx512 ;;
-	*libsimd_avx2_la-*) echo avx2 ;;
+	*lib*_avx512_la-*) echo avx512 ;;
+	*lib*_avx2_la-*) echo avx2 ;;
 	*) echo baseline ;;
 	esac
 }
