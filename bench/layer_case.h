@@ -19,6 +19,7 @@ struct layer_case {
 	struct layer_shape shape;
 	int train;    /* forward + backward; else forward for inference */
 	int out;      /* not asked for */
+	int cut;      /* does not fit the time, as far as it is known now */
 	int rank;     /* of the instruction set: 0 the widest asked for; later ones go first when time is short */
 	struct layer_group *group;
 	struct n2d_layer layer;

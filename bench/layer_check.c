@@ -54,7 +54,7 @@ static int compare(const struct layer_case *l, const char *with, const float *y,
 		bad = bad || check_close("dx", g->dx, dx, rows, BOUND) || check_close("dparams", g->dparams, dparams, l->params, BOUND);
 	char why[256];
 	snprintf(why, sizeof why, "%s", n2d_error_text());
-	return bad ? n2d_error("%s: failed its check against %s: %s", l->c.id, with, why) : 0;
+	return bad ? n2d_error("failed its check against %s: %s", with, why) : 0;
 }
 
 /* The context to compare a whole shape with: the widest vector set that is not l's own, else scalar. -1: none. */

@@ -14,8 +14,8 @@ static double cost(const struct layer_case *l, size_t samples)
 	return 3 * l->predicted + 0.004 + sample * (double)samples;
 }
 
-/* Nothing is known yet: 60 % of the peak with one thread, bandwidth of memory. */
-void plan_init(struct layer_case *l, size_t n, const struct n2d_ctx *ctx, int contexts)
+/* Nothing is known yet: 60 % of the peak and of a thread's bandwidth. */
+void plan_init(struct layer_case *l, size_t n, const struct n2d_ctx *ctx, int contexts, const struct roof_levels *levels)
 {
 	struct roof_case peak[CTX_MOST];
 	struct bench_case *c[CTX_MOST];
@@ -29,7 +29,9 @@ void plan_init(struct layer_case *l, size_t n, const struct n2d_ctx *ctx, int co
 	sample_group(c, (size_t)contexts, &p);
 	for (size_t i = 0; i < n; i++) {
 		const struct roof_case *r = peak + (l[i].c.ctx - ctx);
-		l[i].predicted = fmax(l[i].work.flops / (0.6 * roof_rate(r)), l[i].work.bytes / 30e9);
+		size_t level = roof_level_of(levels, l[i].work.footprint / l[i].c.ctx->threads);
+		double bandwidth = levels->level[level].bytes_per_s * l[i].c.ctx->threads;
+		l[i].predicted = fmax(l[i].work.flops / (0.6 * roof_rate(r)), l[i].work.bytes / (0.6 * bandwidth));
 	}
 	for (int i = 0; i < contexts; i++)
 		sample_free(c[i]);
@@ -46,6 +48,9 @@ double plan_left(const struct layer_case *l, size_t n, size_t samples)
 
 void plan_cut(struct layer_case *l, size_t n, size_t samples, double seconds, double budget)
 {
+	for (size_t i = 0; i < n; i++)
+		if (l[i].cut)
+			l[i].cut = l[i].c.why[0] = 0;
 	double left = plan_left(l, n, samples);
 	while (left > seconds) {
 		struct layer_case *worst = NULL;
@@ -56,17 +61,16 @@ void plan_cut(struct layer_case *l, size_t n, size_t samples, double seconds, do
 		if (!worst)
 			return;
 		left -= cost(worst, samples);
-		snprintf(worst->c.why, sizeof worst->c.why, "left out: about %.1f s, over the budget of %.0f s",
-			 cost(worst, samples), budget);
+		worst->cut = 1;
+		snprintf(worst->c.why, sizeof worst->c.why, "over the budget of %.0f s", budget);
 	}
 }
 
 void plan_learn(struct layer_case *l, size_t n, const struct layer_case *m)
 {
-	double scale = sample_median(&m->c, -1) / m->predicted;
-	if (!(scale > 0) || !(m->work.flops > 0))
+	if (!(m->work.flops > 0))
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (plan_open(l + i) && l[i].kind == m->kind && l[i].c.ctx == m->c.ctx && l[i].train == m->train)
+		if ((plan_open(l + i) || l[i].cut) && l[i].kind == m->kind && l[i].c.ctx == m->c.ctx && l[i].train == m->train)
 			l[i].predicted = sample_median(&m->c, -1) * fmax(l[i].work.flops / m->work.flops, 1e-3);
 }

@@ -51,9 +51,29 @@ static void print_line(const struct layer_case *l)
 	       dirty == l->c.samples ? "  disturbed" : "");
 }
 
+static int missing(const struct layer_case *l) { return !l->out && l->c.why[0]; }
+
+/* One line a layer, set, pass and reason. */
+static void print_missing(const struct layer_case *l, size_t n)
+{
+	int head = 0;
+	for (size_t i = 0; i < n; i++) {
+		int first = missing(l + i);
+		for (size_t j = 0; j < i && first; j++)
+			first = !(missing(l + j) && l[j].kind == l[i].kind && same_table(l + i, l + j) && !strcmp(l[j].c.why, l[i].c.why));
+		if (!first)
+			continue;
+		printf("%s  %s/%s/%s, %d thread%s, (n, d) =", head++ ? "" : "\nnot measured\n", l[i].kind->name, l[i].c.ctx->k->isa,
+		       pass_name(l + i), l[i].c.ctx->threads, l[i].c.ctx->threads > 1 ? "s" : "");
+		for (size_t j = i; j < n; j++)
+			if (missing(l + j) && l[j].kind == l[i].kind && same_table(l + i, l + j) && !strcmp(l[j].c.why, l[i].c.why))
+				printf(" (%zu, %zu)", l[j].shape.n, l[j].shape.c.D);
+		printf(": %s\n", l[i].c.why);
+	}
+}
+
 void layer_print(struct layer_case *l, size_t n)
 {
-	size_t left_out = 0;
 	for (size_t i = 0; i < n; i++) {
 		int first = 1;
 		for (size_t j = 0; j < i; j++)
@@ -67,11 +87,5 @@ void layer_print(struct layer_case *l, size_t n)
 			if (same_table(l + i, l + j) && l[j].c.samples)
 				print_line(l + j);
 	}
-	for (size_t i = 0; i < n; i++)
-		left_out += !l[i].out && l[i].c.why[0];
-	if (left_out)
-		printf("\nnot measured\n");
-	for (size_t i = 0; i < n; i++)
-		if (!l[i].out && l[i].c.why[0])
-			printf("  %s: %s\n", l[i].c.id, l[i].c.why);
+	print_missing(l, n);
 }

@@ -27,12 +27,12 @@ int layers_run(const struct layers_options *o, const struct n2d_ctx *ctx, int co
 
 /* Asked for, and neither measured nor left out. */
 int plan_open(const struct layer_case *l);
-/* Sets l->predicted of every case from its FLOPs and the fraction of the peak assumed. */
-void plan_init(struct layer_case *l, size_t n, const struct n2d_ctx *ctx, int contexts);
+/* Sets l->predicted of every case from its FLOPs and bytes. */
+void plan_init(struct layer_case *l, size_t n, const struct n2d_ctx *ctx, int contexts, const struct roof_levels *levels);
 /* Seconds that the open cases will take. */
 double plan_left(const struct layer_case *l, size_t n, size_t samples);
-/* Leaves out cases (sets why) until the rest takes at most `seconds`: from the last instruction set first, the dearest
- * first. */
+/* Leaves out cases (sets cut and why) until the rest takes at most `seconds`: from the last instruction set first, the
+ * dearest first. Cases left out before are considered again. */
 void plan_cut(struct layer_case *l, size_t n, size_t samples, double seconds, double budget);
 /* After a case was measured: scales the predictions of the same kind, set, threads and pass. */
 void plan_learn(struct layer_case *l, size_t n, const struct layer_case *measured);

@@ -110,7 +110,7 @@ static int measure(struct layer_case **l, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		l[i]->limit = limits_of(&limits, l[i]->c.ctx, &l[i]->work);
 		if (l[i]->c.failed)
-			fprintf(stderr, "n2d-bench: %s\n", l[i]->c.why);
+			fprintf(stderr, "n2d-bench: %s: %s\n", l[i]->c.id, l[i]->c.why);
 		if (l[i]->c.samples)
 			plan_learn(cases, ncases, l[i]);
 	}
@@ -189,7 +189,7 @@ int layers_run(const struct layers_options *o, const struct n2d_ctx *ctx, int co
 	machine_start(ctx, contexts);
 	if (roof_find_levels(&run.levels, ctx))
 		return bench_failed("layers");
-	plan_init(cases, ncases, ctx, contexts);
+	plan_init(cases, ncases, ctx, contexts, &run.levels);
 	int bad = sweep();
 	if (report(&out) ||
 	    (o->csv && machine_beside(o->csv, "layers", &run.levels, (int)o->threads.v[o->threads.n - 1])))

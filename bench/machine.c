@@ -19,18 +19,6 @@
 #include "bench/noise.h"
 #include "bench/pin.h"
 
-/* The first line of a file, without its end; "" when it cannot be read. */
-static void first_line(const char *path, char *text, size_t size)
-{
-	FILE *f = fopen(path, "r");
-	text[0] = 0;
-	if (f && !fgets(text, (int)size, f))
-		text[0] = 0;
-	if (f)
-		fclose(f);
-	text[strcspn(text, "\n")] = 0;
-}
-
 static void cpu_model(char *text, size_t size)
 {
 	char line[512];
@@ -56,6 +44,18 @@ void machine_line(char *text, size_t size)
 }
 
 #ifdef HAVE_JANSSON
+/* The first line of a file, without its end; "" when it cannot be read. */
+static void first_line(const char *path, char *text, size_t size)
+{
+	FILE *f = fopen(path, "r");
+	text[0] = 0;
+	if (f && !fgets(text, (int)size, f))
+		text[0] = 0;
+	if (f)
+		fclose(f);
+	text[strcspn(text, "\n")] = 0;
+}
+
 /* The revision of the sources, when they are a git checkout and git is there. */
 static void revision(char *text, size_t size)
 {
