@@ -9,30 +9,28 @@ void limits_init(struct limits *l, const struct roof_levels *levels)
 	l->n = 0;
 }
 
-static const struct roof_case *find(const struct limits *l, const struct n2d_ctx *ctx, enum roof_kind kind, size_t level)
+/* The stream walks as much as the work does, to a quarter of an octave: near a level's capacity the bandwidth is neither
+ * this level's nor the next one's. At least 16 KiB a thread, and at most what roof has memory for. */
+static size_t stream_bytes(const struct n2d_ctx *ctx, const struct work *w)
+{
+	double least = 16384.0 * ctx->threads, bytes = exp2(round(4 * log2(fmax(w->footprint, least))) / 4);
+	return (size_t)fmin(bytes, (double)roof_largest()) / 4096 * 4096;
+}
+
+static const struct roof_case *find(const struct limits *l, const struct n2d_ctx *ctx, enum roof_kind kind, size_t bytes)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		const struct roof_case *r = l->r + i;
-		if (r->c.ctx->k == ctx->k && r->c.ctx->threads == ctx->threads && r->kind == kind &&
-		    (kind == ROOF_FMA || r->level == level))
+		if (r->c.ctx->k == ctx->k && r->c.ctx->threads == ctx->threads && r->kind == kind && r->bytes == bytes)
 			return r;
 	}
 	return NULL;
 }
 
-static void add(struct limits *l, const struct n2d_ctx *ctx, enum roof_kind kind, size_t level)
+static void add(struct limits *l, const struct n2d_ctx *ctx, enum roof_kind kind, size_t bytes)
 {
-	if (find(l, ctx, kind, level) || l->n == LIMITS_MOST)
-		return;
-	size_t probe = l->levels->level[level].probe, bytes = level + 1 == l->levels->n ? probe : probe * (size_t)ctx->threads;
-	struct roof_case *r = l->r + l->n++;
-	roof_case_init(r, ctx, kind, bytes);
-	r->level = level;
-}
-
-static size_t level_of(const struct limits *l, const struct n2d_ctx *ctx, const struct work *w)
-{
-	return roof_level_of(l->levels, w->footprint / ctx->threads);
+	if (!find(l, ctx, kind, bytes) && l->n < LIMITS_MOST)
+		roof_case_init(l->r + l->n++, ctx, kind, bytes);
 }
 
 void limits_need(struct limits *l, const struct n2d_ctx *ctx, const struct work *w)
@@ -40,7 +38,7 @@ void limits_need(struct limits *l, const struct n2d_ctx *ctx, const struct work 
 	if (w->flops > 0)
 		add(l, ctx, ROOF_FMA, 0);
 	if (w->bytes > 0)
-		add(l, ctx, w->stream, level_of(l, ctx, w));
+		add(l, ctx, w->stream, stream_bytes(ctx, w));
 }
 
 size_t limits_cases(struct limits *l, struct bench_case **c, size_t n)
@@ -52,8 +50,8 @@ size_t limits_cases(struct limits *l, struct bench_case **c, size_t n)
 
 struct limit limits_of(const struct limits *l, const struct n2d_ctx *ctx, const struct work *w)
 {
-	struct limit r = {.level = level_of(l, ctx, w), .peak = NAN, .bandwidth = NAN};
-	const struct roof_case *fma = find(l, ctx, ROOF_FMA, 0), *stream = find(l, ctx, w->stream, r.level);
+	struct limit r = {.level = roof_level_of(l->levels, w->footprint / ctx->threads), .peak = NAN, .bandwidth = NAN};
+	const struct roof_case *fma = find(l, ctx, ROOF_FMA, 0), *stream = find(l, ctx, w->stream, stream_bytes(ctx, w));
 	if (fma && w->flops > 0) {
 		r.peak = roof_rate(fma);
 		r.seconds = w->flops / r.peak;

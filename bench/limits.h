@@ -8,17 +8,17 @@
 /* What one call does. */
 struct work {
 	double flops, bytes;   /* bytes: compulsory traffic */
-	double footprint;      /* the bytes it walks again and again: which level they lie in decides the bandwidth */
+	double footprint;      /* the bytes it walks again and again: the bandwidth over as many is its limit */
 	enum roof_kind stream; /* the stream whose mix of reading and writing is nearest */
 };
 
 struct limit {
-	size_t level;
+	size_t level; /* that holds the footprint */
 	double peak, bandwidth; /* FLOP/s, bytes/s */
 	double seconds;         /* a call at the limit: max(flops / peak, bytes / bandwidth) */
 };
 
-enum { LIMITS_MOST = 96 };
+enum { LIMITS_MOST = 192 };
 struct limits {
 	const struct roof_levels *levels;
 	size_t n;
