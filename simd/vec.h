@@ -18,6 +18,8 @@
  *              v_sel(m, a, b) = m ? a : b
  *   integers   i_add i_sub i_and i_or i_xor i_shl i_shr (logical) i_mullo i_mulhi (unsigned)
  *              i_eq i_lt (signed) i_sel
+ *   wide       w_t: V_LANES words of 64 bits. w_make(i) has i in the low half; what the high half holds is not said. w_mul: product of
+ *              the low halves (unsigned)  w_xor  w_high(w): the high half moved low  w_low(w): the low halves
  *   between    v_toi (round to nearest, |x| < 2^31)  i_tov  v_bits / i_bits (same bits)
  *   across     v_sum v_hmax v_hmin: fixed order, a tree over halves
  *

@@ -81,6 +81,16 @@ static inline i_t i_sel(m_t m, i_t a, i_t b) { return v_bits(v_sel(m, i_bits(a),
 static inline i_t v_toi(v_t a) { return _mm256_cvtps_epi32(a); }
 static inline v_t i_tov(i_t a) { return _mm256_cvtepi32_ps(a); }
 
+/* Even and odd lanes apart, each in the low half of 64 bits. */
+typedef struct {
+	__m256i even, odd;
+} w_t;
+static inline w_t w_make(i_t a) { return (w_t){a, _mm256_srli_epi64(a, 32)}; }
+static inline w_t w_mul(w_t a, w_t b) { return (w_t){_mm256_mul_epu32(a.even, b.even), _mm256_mul_epu32(a.odd, b.odd)}; }
+static inline w_t w_xor(w_t a, w_t b) { return (w_t){i_xor(a.even, b.even), i_xor(a.odd, b.odd)}; }
+static inline w_t w_high(w_t a) { return (w_t){_mm256_srli_epi64(a.even, 32), _mm256_srli_epi64(a.odd, 32)}; }
+static inline i_t w_low(w_t a) { return _mm256_blend_epi32(a.even, _mm256_slli_epi64(a.odd, 32), 0xaa); }
+
 /* 2^(n/2) twice: the first product is exact, the second rounds once, also into the denormals. */
 static inline v_t v_ldexp(v_t a, v_t n)
 {

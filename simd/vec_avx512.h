@@ -80,6 +80,16 @@ static inline i_t i_sel(m_t m, i_t a, i_t b) { return _mm512_mask_blend_epi32(m,
 static inline i_t v_toi(v_t a) { return _mm512_cvtps_epi32(a); }
 static inline v_t i_tov(i_t a) { return _mm512_cvtepi32_ps(a); }
 
+/* Even and odd lanes apart, each in the low half of 64 bits. */
+typedef struct {
+	__m512i even, odd;
+} w_t;
+static inline w_t w_make(i_t a) { return (w_t){a, _mm512_srli_epi64(a, 32)}; }
+static inline w_t w_mul(w_t a, w_t b) { return (w_t){_mm512_mul_epu32(a.even, b.even), _mm512_mul_epu32(a.odd, b.odd)}; }
+static inline w_t w_xor(w_t a, w_t b) { return (w_t){i_xor(a.even, b.even), i_xor(a.odd, b.odd)}; }
+static inline w_t w_high(w_t a) { return (w_t){_mm512_srli_epi64(a.even, 32), _mm512_srli_epi64(a.odd, 32)}; }
+static inline i_t w_low(w_t a) { return _mm512_mask_blend_epi32(0xaaaa, a.even, _mm512_slli_epi64(a.odd, 32)); }
+
 static inline v_t v_ldexp(v_t a, v_t n) { return _mm512_scalef_ps(a, n); }
 
 static inline float v_sum(v_t a)

@@ -122,6 +122,15 @@ V_EACH(i_t, i, i_sel, (m_t m, i_t a, i_t b), m.m[l] ? a.i[l] : b.i[l])
 V_EACH(i_t, i, v_toi, (v_t a), fabsf(a.f[l]) < 2147483648.0f ? (int32_t)rintf(a.f[l]) : INT32_MIN)
 V_EACH(v_t, f, i_tov, (i_t a), (float)a.i[l])
 
+typedef struct {
+	uint64_t w[V_LANES];
+} w_t;
+V_EACH(w_t, w, w_make, (i_t a), (uint32_t)a.i[l])
+V_EACH(w_t, w, w_mul, (w_t a, w_t b), (uint64_t)(uint32_t)a.w[l] * (uint32_t)b.w[l])
+V_EACH(w_t, w, w_xor, (w_t a, w_t b), a.w[l] ^ b.w[l])
+V_EACH(w_t, w, w_high, (w_t a), a.w[l] >> 32)
+V_EACH(i_t, i, w_low, (w_t a), (int32_t)(uint32_t)a.w[l])
+
 /* 2^(n/2) twice: the first product is exact, the second rounds once, also into the denormals. */
 static inline v_t v_ldexp(v_t a, v_t n)
 {

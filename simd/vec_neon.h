@@ -109,6 +109,23 @@ static inline i_t i_sel(m_t m, i_t a, i_t b) { return vbslq_s32(m, a, b); }
 static inline i_t v_toi(v_t a) { return vcvtnq_s32_f32(a); }
 static inline v_t i_tov(i_t a) { return vcvtq_f32_s32(a); }
 
+/* Lanes 0, 1 and lanes 2, 3, each in the low half of 64 bits. */
+typedef struct {
+	uint64x2_t first, last;
+} w_t;
+static inline w_t w_make(i_t a)
+{
+	uint32x4_t u = vreinterpretq_u32_s32(a);
+	return (w_t){vmovl_u32(vget_low_u32(u)), vmovl_high_u32(u)};
+}
+static inline w_t w_mul(w_t a, w_t b)
+{
+	return (w_t){vmull_u32(vmovn_u64(a.first), vmovn_u64(b.first)), vmull_u32(vmovn_u64(a.last), vmovn_u64(b.last))};
+}
+static inline w_t w_xor(w_t a, w_t b) { return (w_t){veorq_u64(a.first, b.first), veorq_u64(a.last, b.last)}; }
+static inline w_t w_high(w_t a) { return (w_t){vshrq_n_u64(a.first, 32), vshrq_n_u64(a.last, 32)}; }
+static inline i_t w_low(w_t a) { return vreinterpretq_s32_u32(vmovn_high_u64(vmovn_u64(a.first), a.last)); }
+
 /* 2^(n/2) twice: the first product is exact, the second rounds once, also into the denormals. */
 static inline v_t v_ldexp(v_t a, v_t n)
 {

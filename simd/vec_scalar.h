@@ -90,6 +90,13 @@ static inline i_t i_sel(m_t m, i_t a, i_t b) { return m ? a : b; }
 static inline i_t v_toi(v_t a) { return fabsf(a) < 2147483648.0f ? (i_t)rintf(a) : INT32_MIN; }
 static inline v_t i_tov(i_t a) { return (v_t)a; }
 
+typedef uint64_t w_t;
+static inline w_t w_make(i_t a) { return (uint32_t)a; }
+static inline w_t w_mul(w_t a, w_t b) { return (uint64_t)(uint32_t)a * (uint32_t)b; }
+static inline w_t w_xor(w_t a, w_t b) { return a ^ b; }
+static inline w_t w_high(w_t a) { return a >> 32; }
+static inline i_t w_low(w_t a) { return (i_t)(uint32_t)a; }
+
 /* 2^(n/2) twice: the first product is exact, the second rounds once, also into the denormals. */
 static inline v_t v_ldexp(v_t a, v_t n)
 {

@@ -169,6 +169,12 @@ static void integers(void)
 	}
 	INTEGER("i_mullo", i_mullo(vi, vj), (uint32_t)i * (uint32_t)j);
 	INTEGER("i_mulhi", i_mulhi(vi, vj), (uint64_t)(uint32_t)i * (uint32_t)j >> 32);
+	w_t w = w_mul(w_make(vi), w_make(vj));
+	INTEGER("w_make", w_low(w_make(vi)), i);
+	INTEGER("w_mul, low", w_low(w), (uint64_t)(uint32_t)i * (uint32_t)j);
+	INTEGER("w_mul, high", w_low(w_high(w)), (uint64_t)(uint32_t)i * (uint32_t)j >> 32);
+	INTEGER("w_xor", w_low(w_xor(w_high(w), w_make(vi))), i ^ (int32_t)((uint64_t)(uint32_t)i * (uint32_t)j >> 32));
+	INTEGER("w_mul of any high half", w_low(w_high(w_mul(w, w_make(vj)))), (uint64_t)((uint32_t)i * (uint32_t)j) * (uint32_t)j >> 32);
 	MASK("i_eq", i_eq(vi, vj), i == j);
 	MASK("i_lt", i_lt(vi, vj), i < j);
 	INTEGER("i_sel", i_sel(i_lt(vi, vj), vi, vj), i < j ? i : j);
