@@ -1,0 +1,58 @@
+#include "op/activation.h"
+
+#include "op/pointwise.h"
+
+struct job {
+	void (*fwd)(float *, const float *, size_t);
+	void (*bwd)(float *, const float *, const float *, size_t);
+	float *out;
+	const float *x, *y;
+	size_t n;
+};
+
+static void task(void *arg, size_t task, int thread)
+{
+	const struct job *j = arg;
+	size_t i, n = n2d_chunk(j->n, N2D_CHUNK, task, &i);
+	(void)thread;
+	if (j->fwd)
+		j->fwd(j->out + i, j->x + i, n);
+	else
+		j->bwd(j->out + i, j->x + i, j->y + i, n);
+}
+
+/* Counts one FLOP an element: a comparison or a polynomial, it is memory that limits. */
+static void run(const struct n2d_ctx *ctx, const char *op, struct job *j, size_t rows, size_t width)
+{
+	struct n2d_call call;
+	j->n = rows * width;
+	if (n2d_trace_open(ctx, &call, op, (double)j->n, (j->bwd ? 12.0 : 8.0) * (double)j->n)) {
+		n2d_trace_dim(&call, "rows", rows);
+		n2d_trace_dim(&call, "width", width);
+		n2d_trace_read(&call, j->x, rows, width, width, N2D_ROWWISE);
+		n2d_trace_read(&call, j->y, rows, width, width, N2D_ROWWISE);
+		n2d_trace_write(&call, j->out, rows, width, width);
+	}
+	n2d_parallel(ctx, n2d_chunks(j->n, N2D_CHUNK), task, j);
+	n2d_trace_close(ctx, &call);
+}
+
+void n2d_relu_fwd(const struct n2d_ctx *ctx, float *y, const float *x, size_t rows, size_t width)
+{
+	run(ctx, "relu", &(struct job){.fwd = ctx->k->relu_fwd, .out = y, .x = x}, rows, width);
+}
+
+void n2d_relu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *y, size_t rows, size_t width)
+{
+	run(ctx, "relu-bwd", &(struct job){.bwd = ctx->k->relu_bwd, .out = dx, .x = dy, .y = y}, rows, width);
+}
+
+void n2d_gelu_fwd(const struct n2d_ctx *ctx, float *y, const float *x, size_t rows, size_t width)
+{
+	run(ctx, "gelu", &(struct job){.fwd = ctx->k->gelu_fwd, .out = y, .x = x}, rows, width);
+}
+
+void n2d_gelu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *x, size_t rows, size_t width)
+{
+	run(ctx, "gelu-bwd", &(struct job){.bwd = ctx->k->gelu_bwd, .out = dx, .x = dy, .y = x}, rows, width);
+}

@@ -1,0 +1,15 @@
+/* ReLU, max(0, x) (paper, section 3.3), and GELU, x Phi(x) with the exact normal distribution; on dense [rows, width].
+ * In place allowed. NaN stays in its place. */
+#ifndef N2D_ACTIVATION_H
+#define N2D_ACTIVATION_H
+
+#include "base/ctx.h"
+
+void n2d_relu_fwd(const struct n2d_ctx *ctx, float *y, const float *x, size_t rows, size_t width);
+/* From the output (or the input) of the forward pass: dx = y > 0 ? dy : 0. */
+void n2d_relu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *y, size_t rows, size_t width);
+
+void n2d_gelu_fwd(const struct n2d_ctx *ctx, float *y, const float *x, size_t rows, size_t width);
+void n2d_gelu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *x, size_t rows, size_t width);
+
+#endif

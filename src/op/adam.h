@@ -1,0 +1,18 @@
+/* Adam (Kingma and Ba 2015; paper, section 5.3), bias-corrected:
+ *
+ *	m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g^2
+ *	w -= lr m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)       with g times gscale */
+#ifndef N2D_ADAM_H
+#define N2D_ADAM_H
+
+#include "base/ctx.h"
+
+struct n2d_adam {
+	double lr, beta1, beta2, eps;
+	double gscale; /* clipping, or one over the number of accumulated batches; 1 for neither */
+	uint64_t t;    /* this step, from 1 */
+};
+
+void n2d_adam(const struct n2d_ctx *ctx, const struct n2d_adam *a, float *w, float *m, float *v, const float *g, size_t n);
+
+#endif
