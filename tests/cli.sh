@@ -110,6 +110,50 @@ else
 		PY
 	fi
 fi
+# Parameters of a configuration: the paper's base model, and what is wrong said by option.
+run 0 ./n2d params --vocab 41000
+out '^all +65,130,496 +65\.1 M$'
+run 0 ./n2d params --layers 3 --enc-layers 2 --preset tiny --vocab 9 --list
+out '^decoder\.layers\.2\.norm3\.bias	\[128\]	128$'
+grep -q '^encoder\.layers\.2' "$scratch/out" && bad "$what: --enc-layers 2 does not count" || good
+run 0 ./n2d params --help
+out '^  --d-k N +.*\(auto\)$'
+run 2 ./n2d params
+err '^n2d params: --vocab must be given'
+run 2 ./n2d params --vocab 10 --norm both
+err "^n2d params: --norm: 'both' must be one of post\|pre"
+run 2 ./n2d params --vocab 10 --preset huge
+err "^n2d params: --preset: 'huge'"
+run 2 ./n2d params --vocab 10 --heads 7
+err 'not a multiple of heads 7'
+run 2 ./n2d params --vocab
+run 2 ./n2d params --vocab 10 extra
+if ! ./n2d info | grep -q '^  jansson *without'; then
+	run 0 ./n2d params --vocab 9712 --preset tiny --json
+	out '"parameters": 2568192'
+fi
+
+# Tasks.
+run 0 ./n2d make-data numbers -o "$scratch/n" --lines 7 --seed 3 --src-lang en --trg-lang de
+[ "$(cat "$scratch/n.en" | wc -l) $(cat "$scratch/n.de" | wc -l)" = '7 7' ] && good || bad "$what: not 7 lines each"
+run 0 ./n2d make-data copy --ids --vocab 300 --min-length 4 --max-length 4 --split test --lines 50 --output "$scratch/c"
+cmp -s "$scratch/c.src" "$scratch/c.trg" && ! grep -vqE '^[0-9]+( [0-9]+){3}$' "$scratch/c.src" && good || bad "$what: no copies of 4 ids"
+run 0 ./n2d make-data --help
+run 2 ./n2d make-data
+err '^n2d make-data: which task\?'
+run 2 ./n2d make-data copied -o "$scratch/x"
+err "^n2d make-data: task 'copied' must be one of copy\|reverse\|sort\|numbers"
+run 2 ./n2d make-data copy
+err '^n2d make-data: -o PREFIX must be given'
+run 2 ./n2d make-data copy -o "$scratch/x" --vocab 27
+err 'vocabulary of 27'
+run 2 ./n2d make-data numbers -o "$scratch/x" --max-length 7
+run 2 ./n2d make-data numbers -o "$scratch/x" --vocab 20
+run 2 ./n2d make-data copy -o "$scratch/x" --lines -1
+run 1 ./n2d make-data copy -o "$scratch/none/x"
+err "cannot write '.*/none/x.src'"
+ls "$scratch"/x.* >/dev/null 2>&1 && bad 'a failing make-data leaves files' || good
+
 if [ -w /dev/full ]; then
 	./n2d info >/dev/full 2>"$scratch/err"
 	code=$?

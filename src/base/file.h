@@ -23,7 +23,7 @@ void n2d_out_printf(struct n2d_out *o, const char *format, ...) __attribute__((f
 /* -1 and a message naming path and the reason: the old file is as it was, and PATH.tmp is gone (if only the last
  * fsync of the directory fails, the new file is there but may not survive a crash). */
 int n2d_out_commit(struct n2d_out *o);
-/* Gives up: the old file is as it was, and PATH.tmp is gone. */
+/* Gives up: the old file is as it was, and PATH.tmp is gone. Does nothing to one that is committed, failed to open, or all zeros. */
 void n2d_out_cancel(struct n2d_out *o);
 
 /* A regular file's bytes, mapped for reading; they stay what they were when n2d_out_commit replaces

@@ -30,6 +30,9 @@
 #ifndef N2D_VERSION_JANSSON
 #define N2D_VERSION_JANSSON NULL
 #endif
+#ifndef N2D_VERSION_ZLIB
+#define N2D_VERSION_ZLIB NULL
+#endif
 #ifndef N2D_VERSION_HWLOC
 #define N2D_VERSION_HWLOC NULL
 #endif
@@ -41,7 +44,8 @@ static const struct {
 	const char *name, *version, *what; /* version: NULL when the build is without */
 } libraries[] = {
 	{"sleef", N2D_VERSION_SLEEF, "vector mathematics beside our own"},
-	{"jansson", N2D_VERSION_JANSSON, "JSON output"},
+	{"jansson", N2D_VERSION_JANSSON, "model files and JSON output"},
+	{"zlib", N2D_VERSION_ZLIB, "checksums of model files"},
 	{"hwloc", N2D_VERSION_HWLOC, "topology"},
 	{"benchmark", N2D_VERSION_BENCHMARK, "n2d-bench (Google Benchmark)"},
 };

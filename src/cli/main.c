@@ -11,6 +11,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"info", "processor, caches, instruction sets, threads, libraries and build", n2d_cmd_info},
+	{"make-data", "synthetic parallel text: copy, reverse, sort, numbers", n2d_cmd_make_data},
 	{"params", "parameters of a configuration", n2d_cmd_params},
 };
 
