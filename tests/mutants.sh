@@ -1,0 +1,118 @@
+#!/bin/bash
+# Planted faults: each must be caught by the test that is there to catch it. In the build directory:
+#	mutants.sh [NAME...]
+# A scratch copy of what `make dist` would ship is built with one instruction set; every mutant is one
+# sed expression on one file (one that changes nothing is an error), built, and its test must fail.
+# The same tests must pass on the copy as it is.
+set -u
+make=${MAKE:-make}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+unset N2D_ISA MAKEFLAGS MFLAGS MAKELEVEL
+
+names=() files=() edits=() tests=()
+mutant() { # NAME FILE SED TEST...
+	names+=("$1") files+=("$2") edits+=("$3")
+	shift 3
+	tests+=("$*")
+}
+kernel() { echo "tests/test-kernels --kernel $1"; }
+
+mutant dropped-tail simd/body/reduce.c 's/^\ts\[1\] = v_mac(v_loadn.*//' "$(kernel dot)"
+mutant tail-reads-beyond simd/body/reduce.c 's/v_loadn(x + i, n - i)/v_load(x + i)/' "$(kernel sum)"
+mutant nan-lost-in-max simd/body/reduce.c 's/m_any(nan) ? NAN : //' "$(kernel max)"
+mutant exp-clamp-too-low simd/vmath.h 's/v_set1(-105.0f), x/v_set1(-87.0f), x/' "$(kernel exp)"
+mutant exp-swallows-nan simd/vmath.h 's/v_max(v_set1(-105.0f), x)/v_max(x, v_set1(-105.0f))/' "$(kernel exp)"
+mutant tanh-loses-sign simd/vmath.h 's/return i_bits(i_or(i_and(v_bits(x), i_set1(INT32_MIN)), v_bits(t)));/return t;/' "$(kernel tanh)"
+mutant softmax-without-maximum simd/body/softmax.c 's/m = v_set1(max_of(x, s, n))/m = v_zero()/' "$(kernel softmax_fwd)"
+mutant softmax-tail-has-weight simd/body/softmax.c 's/v_set1(-INFINITY));$/v_zero());/' "$(kernel softmax_fwd)"
+mutant softmax-mask-off-by-one simd/body/softmax.c 's/i = end; i < n/i = end + 1; i < n/' "$(kernel softmax_fwd)"
+mutant softmax-bwd-without-mean simd/body/softmax.c 's/v_sub(load(dy, i, end), mean)/load(dy, i, end)/' "$(kernel softmax_bwd)"
+mutant softmax-bwd-without-scale simd/body/softmax.c 's/v_mul(v_mul(s, load(y, i, end))/v_mul(load(y, i, end)/;s/load(y, i, end), v_sub/load(y, i, end), v_sub/' "$(kernel softmax_bwd)"
+mutant beta-ignored simd/body/gemm_tile.c 's/c\[i\]\[j\] = v_mul(beta, c\[i\]\[j\]);/;/' "$(kernel gemm_tile)"
+mutant beta-0-reads-c simd/body/gemm_tile.c 's/if (t->beta == 0)/if (t->n == 0)/' "$(kernel gemm_tile)"
+mutant bias-twice simd/body/gemm_tile.c 's/= v_add(c\[i\]\[j\], bias)/= v_add(v_add(c[i][j], bias), bias)/' "$(kernel gemm_tile)"
+mutant steps-overwrite-sums src/op/gemm.c 's/k ? 1 : g->beta/g->beta/' tests/op-gemm
+mutant epilogue-every-step src/op/gemm.c 's/if (k < g->K || /if (/' tests/op-gemm
+mutant stale-padding simd/body/attn_fwd.c 's/^\t\t\thide(s + .*//' "$(kernel attn_fwd)"
+mutant output-not-rescaled simd/body/attn_fwd.c 's/if (c\[r\] != 1)/if (c[r] < 0)/' "$(kernel attn_fwd)"
+mutant streaming-without-maximum simd/body/attn_fwd.c 's/m\[r\] = row_max(.*/m[r] = 0;/' "$(kernel attn_fwd)"
+mutant causal-aligned-to-start src/op/attention.c 's/w.end = shift + 1/w.end = 1/' tests/op-attention
+mutant causal-off-by-one src/op/attention.c 's/w.end = shift + 1/w.end = shift + 2/' tests/op-attention
+mutant window-off-by-one src/op/attention.c 's/w.end = shift + R + 1/w.end = shift + R/' tests/op-attention
+mutant key-lengths-ignored src/op/attention.c 's/w.keys = n2d_clamp(a->klen\[b\], a->Tk)/w.keys = a->Tk/' tests/op-attention
+mutant scale-missing src/op/attention.c 's/i0 \* a->q.st, a->scale, rows, a->K/i0 * a->q.st, 1, rows, a->K/' tests/op-attention
+mutant wrong-root-of-k src/layer/attention.c 's/sqrt((double)K)/(double)K/' tests/test-layers
+mutant bwd-without-delta simd/body/attn_bwd.c 's/v_sub(v_load(dp + j), d)/v_load(dp + j)/' "$(kernel attn_bwd)"
+mutant eps-outside-root simd/body/norm.c 's/(var > 0 || var != var ? var : 0) + eps)/var > 0 || var != var ? var : 0) + eps/;s/1 \/ sqrtf(var\(.*\) + eps;/1 \/ (sqrtf(var\1 + eps);/' "$(kernel layernorm_fwd)"
+mutant unbiased-variance simd/body/norm.c 's/v_sum(v_add(ss\[0\], ss\[1\])) \/ (float)n/v_sum(v_add(ss[0], ss[1])) \/ (float)(n - 1)/' "$(kernel layernorm_fwd)"
+mutant gradient-overwritten simd/body/norm.c 's/v_st(dbeta + i, v_add(e, v_ld(dbeta + i, m)), m)/v_st(dbeta + i, e, m)/' "$(kernel layernorm_bwd)"
+mutant gates-swapped simd/body/recurrent.c 's/load_upto(a + s, n)), z = v_sigmoid(load_upto(a + 2 \* s, n))/load_upto(a + 2 * s, n)), z = v_sigmoid(load_upto(a + s, n))/' "$(kernel gru_fwd)"
+mutant lstm-forgets-nothing simd/body/recurrent.c 's/store_upto(dc, v_mul(cell, f), n)/store_upto(dc, cell, n)/' "$(kernel lstm_bwd)"
+mutant dropout-scale-missing simd/body/dropout.c 's/float scale = .*/float scale = 1;/' "$(kernel dropout)"
+mutant smoothing-over-all-but-target simd/body/loss.c 's/-weight \* eps \/ (float)n/-weight * eps \/ (float)(n - 1)/' "$(kernel xent)"
+mutant adam-eps-inside-root simd/body/adam.c 's/v_fma(v_sqrt(v1), v_set1(s->root), v_set1(s->eps))/v_mul(v_sqrt(v_add(v1, v_set1(s->eps))), v_set1(s->root))/' "$(kernel adam)"
+mutant relu-lt-for-le simd/body/activation.c 's/v_le(v_ld(y + i, m), v_zero())/v_lt(v_ld(y + i, m), v_zero())/' "$(kernel relu_bwd)"
+
+# ---- the scratch build: out of tree and relative, so that it can be copied for a second worker
+isa=emu8
+for i in avx2 neon; do ./n2d info | grep -qE "^  $i +compiled +supported" && isa=$i; done
+without="--disable-emu16 --disable-avx512 --without-benchmark --without-sleef --without-hwloc"
+[ $isa = emu8 ] && without="$without --disable-avx2 --disable-neon" || without="$without --disable-emu8"
+mkdir -p "$scratch/0/build"
+config=$(./config.status --config 2>/dev/null | grep -oE -e "--(host|build)=[^' ]*" | tr '\n' ' ')
+$make -s distdir distdir="$scratch/0/src" >"$scratch/log" 2>&1 &&
+	(cd "$scratch/0/build" && ../src/configure $config $without CFLAGS=-O1 >"$scratch/log" 2>&1 &&
+		$make -s -j2 libn2d.la >"$scratch/log" 2>&1) ||
+	{ echo "the scratch build failed"; tail -n 20 "$scratch/log"; exit 99; }
+
+try() { # WORKER TEST...: builds and runs it; 125 when it does not build
+	(cd "$scratch/$1/build" && shift && $make -s "$1" && N2D_ISA=$isa && export N2D_ISA || exit 125
+		case $1 in */test-kernels) set -- "$@" --isa $isa ;; esac
+		exec timeout 120 "$@") >"$scratch/$1/log" 2>&1
+}
+
+wanted=" $* "
+list=()
+for n in "${!names[@]}"; do [ $# = 0 ] || case $wanted in *" ${names[n]} "*) ;; *) continue ;; esac && list+=("$n"); done
+[ ${#list[@]} -gt 0 ] || { echo "no such mutant: $*"; exit 2; }
+
+failed=0
+while read -r t; do
+	try 0 $t || { echo "FAIL $t fails on the sources as they are"; tail -n 5 "$scratch/0/log"; failed=$((failed + 1)); }
+done < <(for n in "${list[@]}"; do echo "${tests[n]}"; done | sort -u)
+[ $failed = 0 ] || exit 1
+cp -a "$scratch/0" "$scratch/1"
+
+worker() { # W: every second mutant
+	local passed=0 failed=0 k=0 n file
+	for n in "${list[@]}"; do
+		[ $((k++ % 2)) = "$1" ] || continue
+		file=$scratch/$1/src/${files[n]}
+		cp -p "$file" "$scratch/$1/kept"
+		sed -i "${edits[n]}" "$file"
+		if cmp -s "$file" "$scratch/$1/kept"; then
+			echo "FAIL ${names[n]}: its expression changes nothing in ${files[n]}"
+			failed=$((failed + 1))
+			continue
+		fi
+		touch "$file"
+		try "$1" ${tests[n]}
+		code=$?
+		case $code in
+		0) echo "FAIL ${names[n]}: not caught by ${tests[n]}"; failed=$((failed + 1)) ;;
+		[1-9] | [1-8][0-9] | 13[0-9]) passed=$((passed + 1)) ;; # failed, or died of a signal
+		*) echo "FAIL ${names[n]}: exit code $code"; tail -n 5 "$scratch/$1/log"; failed=$((failed + 1)) ;;
+		esac
+		cp "$scratch/$1/kept" "$file"
+	done
+	echo "$passed $failed" >"$scratch/$1/verdict"
+}
+worker 0 &
+worker 1
+wait
+read -r p0 f0 <"$scratch/0/verdict"
+read -r p1 f1 <"$scratch/1/verdict"
+echo "$isa: ${#list[@]} planted faults"
+echo "$((p0 + p1)) passed, $((f0 + f1)) failed"
+[ $((f0 + f1)) = 0 ]
