@@ -23,6 +23,27 @@ struct attn_xy {
 	size_t yp;
 };
 
+/* exp(x) for weights, x <= 88: NaN -> NaN; below 2^-126, -inf included, 0. Cheaper than v_exp by
+ * what only other arguments need. Relative error 1.5 u, and u |x| of the argument's scaling.
+ *
+ * t = x log2(e) = n + r: adding 1.5 * 2^23 + 127 rounds t to the integer n and leaves n + 127, the
+ * exponent of 2^n as a float stores it, in the sum's last bits. 2^r = 1 + r q(r), q of degree 5
+ * interpolating at Chebyshev nodes (relative error 1e-8). */
+V_INLINE v_t attn_exp(v_t x)
+{
+	const v_t round = v_set1(0x1.8p23f + 127);
+	v_t t = v_max(v_set1(-127), v_mul(x, v_set1(0x1.715476p+0f)));
+	v_t n = v_add(t, round), r = v_sub(t, v_sub(n, round));
+	v_t p = v_set1(0x1.44138ap-13f);
+	p = v_mac(p, r, v_set1(0x1.5f0890p-10f));
+	p = v_mac(p, r, v_set1(0x1.3b2a54p-7f));
+	p = v_mac(p, r, v_set1(0x1.c6af6cp-5f));
+	p = v_mac(p, r, v_set1(0x1.ebfbe0p-3f));
+	p = v_mac(p, r, v_set1(0x1.62e430p-1f));
+	p = v_mac(p, r, v_set1(1));
+	return v_mul(p, i_bits(i_shl(v_bits(n), 23)));
+}
+
 /* c[i][0 .. (nv - 1) * V_LANES + last) (+)= sum over k < n. m and nv are constants at every call. */
 V_INLINE void attn_tile(int m, int nv, int add, float *c, size_t ldc, size_t last, struct attn_xy a, size_t n)
 {

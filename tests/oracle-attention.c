@@ -83,7 +83,7 @@ static double scores(struct row *r, const float *q, const float *K, struct n2d_s
 
 /* Row i of the output. Let e bound the error of the row's scores and D = max - min. A weight
  * exp(s - m) has relative error at most expm1(E) with
- *	E = 2 e + (D + 3) u         score and maximum; rounding of s - m; exp within 2 ulp (3 u)
+ *	E = 2 e + (2.5 D + 3) u     score and maximum; roundings of s - m and of its scaling by log2(e); exp itself
  *	  + tiles (4 u) + D u       rescaling for each tile: exp, product, and the roundings of its arguments,
  *	                            which sum to at most D
  * and numerator and denominator are sums of n terms: gamma_{n + tiles + 4} each, with the division. */
@@ -95,7 +95,7 @@ static void row_forward(struct oracle *o, struct row *r, size_t h, const float *
 	if (max == -INFINITY)
 		return;
 	double n = (double)a->Tk, tiles = n / 192 + 1, D = max - least;
-	double E = expm1(2 * e + (2 * D + 3 + 4 * tiles) * U32), g = gamma_n(n + tiles + 4);
+	double E = expm1(2 * e + (3.5 * D + 3 + 4 * tiles) * U32), g = gamma_n(n + tiles + 4);
 	for (size_t j = 0; j < a->Tk; j++)
 		if (oracle_sees(a, r->b, r->i, j))
 			sum += r->P[j] = exp(r->S[j] - max);
@@ -126,7 +126,7 @@ void oracle_forward(struct oracle *o, const float *Q, const float *K, const floa
 }
 
 /* The backward of one row: adds to dK and dV, sets dQ. Errors to first order (times 1.01):
- *	P      recomputed as exp(s - lse): relative E = e + (error of lse) + u |s - lse| + 3 u
+ *	P      recomputed as exp(s - lse): relative E = e + (error of lse) + 2.5 u |s - lse| + 3 u
  *	dP     gamma_K sum |dO v|
  *	delta  gamma_K sum |dO O| + sum |dO| (error of O); as sum P dP instead (materialised):
  *	       sum P (2 (E + g) |dP| + error of dP) + gamma_n sum P |dP|, E and g as in row_forward:
@@ -155,7 +155,7 @@ static void row_backward(struct oracle *o, struct row *r, size_t h, const float 
 			continue;
 		for (size_t k = 0; k < a->K; k++)
 			dP += (double)dO[k] * vj[k], f += gK * fabs((double)dO[k] * vj[k]);
-		double E = expm1(1.01 * (r->eP[j] + o->else_[r->at] + U32 * fabs(r->S[j] - o->lse[r->at]) + 3 * U32));
+		double E = expm1(1.01 * (r->eP[j] + o->else_[r->at] + 2.5 * U32 * fabs(r->S[j] - o->lse[r->at]) + 3 * U32));
 		double dS = P * (dP - delta), eS = 1.01 * P * ((E + 3 * U32) * fabs(dP - delta) + (1 + E) * (f + ed));
 		size_t row = (head * a->Tk + j) * a->K, at = r->at * a->K;
 		for (size_t k = 0; k < a->K; k++) {

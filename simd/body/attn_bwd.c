@@ -12,7 +12,7 @@ V_INLINE void row_grad(float *s, float *dp, size_t lo, size_t hi, float lse, flo
 {
 	v_t l = v_set1(lse), d = v_set1(delta);
 	for (size_t j = v_whole(lo); j < hi; j += V_LANES) {
-		v_t p = v_exp(v_sub(v_load(s + j), l));
+		v_t p = attn_exp(v_sub(v_load(s + j), l));
 		v_store(s + j, p);
 		v_store(dp + j, v_mul(p, v_sub(v_load(dp + j), d)));
 	}

@@ -36,7 +36,7 @@ V_INLINE void row_exp(float *s, float *sum, size_t lo, size_t hi, float m, float
 {
 	v_t mv = v_set1(m == -INFINITY ? 0 : m), a = v_mul(v_set1(c), v_load(sum));
 	for (size_t j = v_whole(lo); j < hi; j += V_LANES) {
-		v_t p = v_exp(v_sub(v_load(s + j), mv));
+		v_t p = attn_exp(v_sub(v_load(s + j), mv));
 		v_store(s + j, p);
 		a = v_add(a, p);
 	}
@@ -54,13 +54,15 @@ V_INLINE void corrections(float *c, float *mx, const float *m, size_t rows)
 	}
 }
 
-static void rescale(float *o, float c, size_t width)
+/* y = c o; y may be o. */
+V_INLINE void scale_to(float *y, const float *o, float c, size_t width)
 {
 	v_t cv = v_set1(c);
-	for (size_t j = 0; j < v_whole(width); j += V_LANES)
-		v_store(o + j, v_mul(cv, v_load(o + j)));
-	size_t j = v_whole(width);
-	v_storen(o + j, v_mul(cv, v_loadn(o + j, width - j)), width - j);
+	size_t j = 0;
+	for (; j < v_whole(width); j += V_LANES)
+		v_store(y + j, v_mul(cv, v_load(o + j)));
+	if (j < width)
+		v_storen(y + j, v_mul(cv, v_loadn(o + j, width - j)), width - j);
 }
 
 struct fwd {
@@ -87,7 +89,7 @@ static void weights(float *s, float *o, float *mx, float *sum, size_t rows, cons
 		if (lo < hi)
 			row_exp(s + r * ATTN_LD, sum + r * V_LANES, lo, hi, m[r], c[r]);
 		if (c[r] != 1)
-			rescale(o + r * f->ldo, c[r], f->width);
+			scale_to(o + r * f->ldo, o + r * f->ldo, c[r], f->width);
 	}
 }
 
@@ -112,11 +114,12 @@ void N2D_FN(attn_fwd)(float *o, float *mx, float *sum, const float *qt, const fl
 		      first + (ptrdiff_t)r, end + (ptrdiff_t)r);
 }
 
-void N2D_FN(attn_end)(float *o, float *lse, const float *mx, const float *sum, size_t rows, size_t width, size_t ldo)
+void N2D_FN(attn_end)(float *y, float *lse, const float *o, const float *mx, const float *sum, size_t rows, size_t width,
+		      size_t ldy, size_t ldo)
 {
 	for (size_t r = 0; r < rows; r++) {
 		float l = v_sum(v_load(sum + r * V_LANES));
-		rescale(o + r * ldo, 1 / l, width);
+		scale_to(y + r * ldy, o + r * ldo, 1 / l, width);
 		if (lse)
 			lse[r] = mx[r] + logf(l);
 	}

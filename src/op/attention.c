@@ -77,7 +77,8 @@ static size_t fwd_floats(const struct n2d_ctx *ctx, const struct n2d_attention *
 	n = n2d_add(n, n2d_floats(rows, 1, 1));
 	n = n2d_add(n, n2d_floats(rows, ctx->k->lanes, 1));
 	n = n2d_add(n, n2d_floats(N2D_ATTN_KEYS, a->K, 1));
-	return n2d_add(n, panels(ctx->k, N2D_ATTN_KEYS, a->K));
+	n = n2d_add(n, panels(ctx->k, N2D_ATTN_KEYS, a->K));
+	return n2d_add(n, panels(ctx->k, rows, a->K));
 }
 
 size_t n2d_attention_fwd_workspace(const struct n2d_ctx *ctx, const struct n2d_attention *a)
@@ -92,20 +93,35 @@ static void fwd_rows(const struct job *j, const struct n2d_band *w, size_t b, si
 	const struct n2d_kernels *k = j->k;
 	float *qt = take(&ws, n2d_floats(j->chunk, a->K, 1)), *mx = take(&ws, n2d_floats(j->chunk, 1, 1));
 	float *sum = take(&ws, n2d_floats(j->chunk, k->lanes, 1)), *kt = take(&ws, n2d_floats(N2D_ATTN_KEYS, a->K, 1));
-	float *v = ws, *o = j->O + n2d_head(a->o, b, h) + i0 * a->o.st;
+	float *v = take(&ws, panels(k, N2D_ATTN_KEYS, a->K)), *o = ws;
+	/* The output collects in dense rows: rows of a wide tensor would fall on few sets of the caches. */
+	size_t ldo = n2d_round_up(a->K, k->attn_nr);
 	ptrdiff_t first = w->first + (ptrdiff_t)i0, end = w->end + (ptrdiff_t)i0;
 	k->attn_pack(qt, j->Q + n2d_head(a->q, b, h) + i0 * a->q.st, a->scale, rows, a->K, k->attn_mr, a->q.st);
 	for (size_t i = 0; i < rows; i++)
 		mx[i] = -INFINITY;
 	memset(sum, 0, rows * k->lanes * sizeof *sum);
+	memset(o, 0, rows * ldo * sizeof *o);
 	size_t last = n2d_clamp((ptrdiff_t)rows - 1 + end, w->keys);
 	for (size_t t = n2d_clamp(first, w->keys) / N2D_ATTN_KEYS * N2D_ATTN_KEYS; t < last; t += N2D_ATTN_KEYS) {
 		size_t keys = w->keys - t < N2D_ATTN_KEYS ? w->keys - t : N2D_ATTN_KEYS;
 		k->attn_pack(kt, j->K + n2d_head(a->k, b, h) + t * a->k.st, 1, keys, a->K, k->attn_nr, a->k.st);
 		k->attn_panel(v, j->V + n2d_head(a->v, b, h) + t * a->v.st, 1, keys, a->K, a->v.st);
-		k->attn_fwd(o, mx, sum, qt, kt, v, first - (ptrdiff_t)t, end - (ptrdiff_t)t, rows, keys, a->K, a->o.st);
+		k->attn_fwd(o, mx, sum, qt, kt, v, first - (ptrdiff_t)t, end - (ptrdiff_t)t, rows, keys, a->K, ldo);
 	}
-	k->attn_end(o, j->lse ? j->lse + (b * a->H + h) * a->Tq + i0 : NULL, mx, sum, rows, a->K, a->o.st);
+	k->attn_end(j->O + n2d_head(a->o, b, h) + i0 * a->o.st, j->lse ? j->lse + (b * a->H + h) * a->Tq + i0 : NULL, o, mx, sum,
+		    rows, a->K, a->o.st, ldo);
+}
+
+/* Rows [from, to) see no key. */
+static void unseen(const struct job *j, size_t b, size_t h, size_t from, size_t to)
+{
+	const struct n2d_attention *a = j->a;
+	for (size_t i = from; i < to; i++) {
+		memset(j->O + n2d_head(a->o, b, h) + i * a->o.st, 0, a->K * sizeof(float));
+		if (j->lse)
+			j->lse[(b * a->H + h) * a->Tq + i] = -INFINITY;
+	}
 }
 
 static void fwd_task(void *arg, size_t task, int thread)
@@ -116,11 +132,12 @@ static void fwd_task(void *arg, size_t task, int thread)
 	if (i0 >= a->Tq)
 		return;
 	size_t rows = a->Tq - i0 < j->chunk ? a->Tq - i0 : j->chunk;
-	zero_rows(j->O + n2d_head(a->o, b, h) + i0 * a->o.st, rows, a->K, a->o.st);
-	for (size_t i = i0; j->lse && i < i0 + rows; i++)
-		j->lse[head * a->Tq + i] = -INFINITY;
 	struct n2d_band w = n2d_attention_band(a, b);
 	size_t from = w.row0 > i0 ? w.row0 : i0, to = w.row1 < i0 + rows ? w.row1 : i0 + rows;
+	if (from >= to)
+		from = to = i0;
+	unseen(j, b, h, i0, from);
+	unseen(j, b, h, to, i0 + rows);
 	if (from < to)
 		fwd_rows(j, &w, b, h, from, to - from, j->ws + (size_t)thread * j->per_thread);
 }
