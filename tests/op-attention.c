@@ -68,6 +68,7 @@ static void work_init(struct work *w, const struct n2d_ctx *ctx, const struct n2
 {
 	struct n2d_rng r;
 	n2d_rng_init(&r, seed, 7);
+	memset(w, 0, sizeof *w); /* streaming, unless the caller says otherwise */
 	w->a = *a;
 	w->q = array_new(extent(a, a->q, a->Tq)), w->dq = array_new(extent(a, a->q, a->Tq));
 	w->k = array_new(extent(a, a->k, a->Tk)), w->dk = array_new(extent(a, a->k, a->Tk));
@@ -218,12 +219,287 @@ static void test_large(void **state)
 		}
 }
 
+/* ---- what must not change a bit */
+
+static void same(const char *isa, const char *what, const float *x, const float *y, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (memcmp(x + i, y + i, sizeof *x) != 0)
+			fail_msg("%s: %s[%zu] = %.9g, was %.9g", isa, what, i, (double)x[i], (double)y[i]);
+}
+
+static void same_array(const char *isa, const char *what, struct array x, struct array y) { same(isa, what, x.base, y.base, x.floats); }
+
+/* 1, 2 and 3 threads: fewer heads than threads, as many, more. */
+static void test_threads(void **state)
+{
+	(void)state;
+	for (size_t H = 1; H <= 5; H += 2)
+		for (int m = 0; m < 3; m++) {
+			struct n2d_attention a = shape(1, H, 217, 230, 9, m);
+			struct n2d_ctx one;
+			UNIT_EACH_ISA(one, 1)
+				for (int threads = 2; threads <= 3; threads++) {
+					struct n2d_ctx many;
+					struct work x, y;
+					assert_int_equal(n2d_ctx_init(&many, one.k->isa, threads), 0);
+					work_init(&x, &one, &a, 5), work_init(&y, &many, &a, 5);
+					forward(&one, &x), forward(&many, &y);
+					backward(&one, &x), backward(&many, &y);
+					same_array(one.k->isa, "O by threads", y.o, x.o);
+					same_array(one.k->isa, "dQ by threads", y.dq, x.dq);
+					same_array(one.k->isa, "dK by threads", y.dk, x.dk);
+					same_array(one.k->isa, "dV by threads", y.dv, x.dv);
+					work_free(&x), work_free(&y);
+					n2d_ctx_free(&many);
+				}
+		}
+}
+
+/* Copies the rows of sentence 0 of x (T rows there) to the only sentence of y. */
+static void take_first(const struct n2d_attention *a, float *y, struct n2d_strides sy, const float *x, struct n2d_strides sx, size_t T)
+{
+	for (size_t h = 0; h < a->H; h++)
+		for (size_t t = 0; t < T; t++)
+			memcpy(y + h * sy.sh + t * sy.st, x + h * sx.sh + t * sx.st, a->K * sizeof *y);
+}
+
+/* Row t of head h of sentence 0. */
+static void same_rows(const char *isa, const char *what, const struct n2d_attention *a, const float *x, struct n2d_strides sx,
+		      const float *y, struct n2d_strides sy, size_t T)
+{
+	for (size_t h = 0; h < a->H; h++)
+		for (size_t t = 0; t < T; t++)
+			same(isa, what, x + h * sx.sh + t * sx.st, y + h * sy.sh + t * sy.st, a->K);
+}
+
+/* A sentence of n tokens in a batch of two padded to T, whose padding is NaN, and alone. */
+static void padded_alone(const struct n2d_ctx *ctx, size_t n, size_t T, int mask)
+{
+	struct n2d_attention a = shape(2, 2, T, T, 11, mask), b = shape(1, 2, n, n, 11, mask);
+	int32_t len[2] = {(int32_t)n, (int32_t)T};
+	struct work x, y;
+	a.klen = a.qlen = len;
+	work_init(&x, ctx, &a, 6), work_init(&y, ctx, &b, 7);
+	for (size_t h = 0; h < a.H; h++)
+		for (size_t t = n; t < T; t++)
+			for (size_t k = 0; k < a.K; k++) {
+				x.q.p[h * a.q.sh + t * a.q.st + k] = x.k.p[h * a.k.sh + t * a.k.st + k] = NAN;
+				x.v.p[h * a.v.sh + t * a.v.st + k] = x.d.p[h * a.o.sh + t * a.o.st + k] = NAN;
+			}
+	take_first(&b, y.q.p, b.q, x.q.p, a.q, n), take_first(&b, y.k.p, b.k, x.k.p, a.k, n);
+	take_first(&b, y.v.p, b.v, x.v.p, a.v, n), take_first(&b, y.d.p, b.o, x.d.p, a.o, n);
+	forward(ctx, &x), forward(ctx, &y);
+	backward(ctx, &x), backward(ctx, &y);
+	same_rows(ctx->k->isa, "O padded", &b, x.o.p, a.o, y.o.p, b.o, n);
+	same_rows(ctx->k->isa, "dQ padded", &b, x.dq.p, a.q, y.dq.p, b.q, n);
+	same_rows(ctx->k->isa, "dK padded", &b, x.dk.p, a.k, y.dk.p, b.k, n);
+	same_rows(ctx->k->isa, "dV padded", &b, x.dv.p, a.v, y.dv.p, b.v, n);
+	for (size_t t = n; t < T; t++)
+		for (size_t k = 0; k < a.K; k++) {
+			assert_true(x.o.p[t * a.o.st + k] == 0 && x.dq.p[t * a.q.st + k] == 0);
+			assert_true(x.dk.p[t * a.k.st + k] == 0 && x.dv.p[t * a.v.st + k] == 0);
+		}
+	work_free(&x), work_free(&y);
+}
+
+static void test_padding(void **state)
+{
+	(void)state;
+	static const size_t n[][2] = {{1, 2}, {1, 51}, {7, 8}, {32, 33}, {191, 193}, {192, 250}, {200, 400}};
+	struct n2d_ctx ctx;
+	UNIT_EACH_ISA(ctx, 1)
+		for (size_t i = 0; i < LENGTH(n); i++)
+			for (int m = 0; m < MASKS; m++)
+				padded_alone(&ctx, n[i][0], n[i][1], m);
+}
+
+/* Token t of a causal sequence becomes NaN: outputs before t, and gradients that do not come
+ * from t on, keep their bits. dO is 0 from t on. */
+static void test_causal(void **state)
+{
+	(void)state;
+	static const size_t at[] = {1, 5, 31, 100, 191, 192, 210};
+	struct n2d_ctx ctx;
+	UNIT_EACH_ISA(ctx, 1)
+		for (size_t i = 0; i < LENGTH(at); i++) {
+			struct n2d_attention a = shape(1, 1, 211, 211, 17, i % 2 ? 1 : 3), b = a;
+			size_t t = at[i];
+			struct work x, y;
+			work_init(&x, &ctx, &a, 8), work_init(&y, &ctx, &b, 8);
+			for (size_t k = 0; k < a.K; k++)
+				y.q.p[t * a.q.st + k] = y.k.p[t * a.k.st + k] = y.v.p[t * a.v.st + k] = NAN;
+			forward(&ctx, &x), forward(&ctx, &y);
+			same_rows(ctx.k->isa, "O before t", &a, y.o.p, a.o, x.o.p, a.o, t);
+			for (size_t k = 0; k < a.K; k++)
+				assert_true(isnan(y.o.p[t * a.o.st + k]));
+			backward(&ctx, &x), backward(&ctx, &y);
+			same_rows(ctx.k->isa, "dQ before t", &a, y.dq.p, a.q, x.dq.p, a.q, t);
+			work_free(&x), work_free(&y);
+		}
+}
+
+/* ---- NaN, infinities, scores beyond the range of exp */
+
+/* A NaN in row 3 of Q is in row 3 of O, and only there; one in dO in row 3 of dQ, and only there. */
+static void test_nan_row(void **state)
+{
+	(void)state;
+	struct n2d_ctx ctx;
+	UNIT_EACH_ISA(ctx, 1)
+		for (int m = 0; m < MASKS; m++) {
+			struct n2d_attention a = shape(1, 1, 29, 203, 9, m);
+			struct work x, y;
+			work_init(&x, &ctx, &a, 9), work_init(&y, &ctx, &a, 9);
+			y.q.p[3 * a.q.st + 2] = NAN;
+			forward(&ctx, &x), forward(&ctx, &y);
+			same_rows(ctx.k->isa, "O", &a, y.o.p, a.o, x.o.p, a.o, 3);
+			same_rows(ctx.k->isa, "O", &a, y.o.p + 4 * a.o.st, a.o, x.o.p + 4 * a.o.st, a.o, 25);
+			for (size_t k = 0; k < a.K; k++)
+				assert_true(isnan(y.o.p[3 * a.o.st + k]));
+			y.d.p[3 * a.o.st + 2] = NAN;
+			backward(&ctx, &x), backward(&ctx, &y);
+			same_rows(ctx.k->isa, "dQ", &a, y.dq.p, a.q, x.dq.p, a.q, 3);
+			same_rows(ctx.k->isa, "dQ", &a, y.dq.p + 4 * a.q.st, a.q, x.dq.p + 4 * a.q.st, a.q, 25);
+			for (size_t k = 0; k < a.K; k++)
+				assert_true(isnan(y.dq.p[3 * a.q.st + k]));
+			work_free(&x), work_free(&y);
+		}
+}
+
+/* One column, scale 1: the scores are k. Row 0 of the result for up to 300 keys. */
+static float one_row(const struct n2d_ctx *ctx, const float *k, const float *v, size_t n, float *lse)
+{
+	struct n2d_attention a = {.B = 1, .H = 1, .Tq = 1, .Tk = n, .K = 1, .scale = 1};
+	float o = -7, q = 1, *ws = malloc((n2d_attention_fwd_workspace(ctx, &a) + 1) * sizeof(float));
+	a.q = a.k = a.v = a.o = (struct n2d_strides){n, n, 1};
+	n2d_attention_fwd(ctx, &a, &o, lse, &q, k, v, ws);
+	free(ws);
+	return o;
+}
+
+static void test_extreme(void **state)
+{
+	(void)state;
+	struct n2d_ctx ctx;
+	UNIT_EACH_ISA(ctx, 1)
+		for (size_t n = 1; n <= 300; n += n < 40 ? 1 : 37) {
+			float k[300], v[300], lse;
+			/* Very negative scores, all equal: the mean; nothing behind the last key may weigh. */
+			for (size_t j = 0; j < n; j++)
+				k[j] = -1e30f, v[j] = 7;
+			assert_true(fabsf(one_row(&ctx, k, v, n, &lse) - 7) < 1e-5f && lse == -1e30f);
+			/* -inf is weight 0 wherever it stands, whole tiles of it before the first finite score too. */
+			for (size_t j = 0; j + 1 < n; j++)
+				k[j] = -INFINITY;
+			v[n - 1] = 5;
+			assert_true(one_row(&ctx, k, v, n, &lse) == 5 && lse == -1e30f);
+			k[n - 1] = 3e38f, k[0] = n > 1 ? -3e38f : k[0]; /* a range that overflows */
+			assert_true(one_row(&ctx, k, v, n, &lse) == 5 && lse == 3e38f);
+			/* As the formula in double: 0/0, inf - inf, NaN. */
+			for (size_t j = 0; j < n; j++)
+				k[j] = -INFINITY;
+			assert_true(isnan(one_row(&ctx, k, v, n, &lse)));
+			k[n / 2] = INFINITY;
+			assert_true(isnan(one_row(&ctx, k, v, n, &lse)));
+			k[n / 2] = NAN;
+			assert_true(isnan(one_row(&ctx, k, v, n, &lse)));
+		}
+}
+
+/* No visible key: exact zeros and -inf, no gradient, nothing NaN; never the mean of V. */
+static void test_unseen(void **state)
+{
+	(void)state;
+	struct n2d_ctx ctx;
+	UNIT_EACH_ISA(ctx, 1)
+		for (int m = 0; m < 4; m++) {
+			struct n2d_attention a = shape(2, 1, 40, 30, 7, m);
+			int32_t klen[2] = {0, 4}, qlen[2] = {40, 0};
+			struct work x;
+			a.klen = klen, a.qlen = qlen;
+			work_init(&x, &ctx, &a, 10);
+			forward(&ctx, &x), backward(&ctx, &x);
+			for (size_t i = 0; i < 80; i++)
+				assert_true(x.lse[i] == -INFINITY);
+			EACH_ROW(&a, a.o, a.Tq)
+				for (size_t k = 0; k < a.K; k++)
+					assert_true(x.o.p[at + k] == 0 && x.dq.p[b * a.q.sb + t * a.q.st + k] == 0);
+			EACH_ROW(&a, a.k, a.Tk)
+				for (size_t k = 0; k < a.K; k++)
+					assert_true(x.dk.p[at + k] == 0 && x.dv.p[b * a.v.sb + t * a.v.st + k] == 0);
+			work_free(&x);
+		}
+}
+
+/* ---- the oracle itself: its gradients against central differences of its forward */
+
+static double loss(struct oracle *o, struct work *w)
+{
+	double sum = 0;
+	size_t i = 0;
+	memset(o->O, 0, o->a.B * o->a.H * o->a.Tq * o->a.K * sizeof *o->O);
+	oracle_forward(o, w->q.p, w->k.p, w->v.p);
+	EACH_ROW(&w->a, w->a.o, w->a.Tq)
+		for (size_t k = 0; k < w->a.K; k++)
+			sum += w->d.p[at + k] * o->O[i++];
+	return sum;
+}
+
+/* Steps of h = 2^-7: truncation h^2/6 times third derivatives of order 1, rounding 1e-16 / h. */
+static void differences(struct work *w, float *p, struct n2d_strides s, size_t T, const double *grad)
+{
+	struct oracle *o = oracle_new(&w->a);
+	size_t i = 0;
+	EACH_ROW(&w->a, s, T)
+		for (size_t k = 0; k < w->a.K; k++, i++) {
+			float x = p[at + k], up = x + 0x1p-7f, down = x - 0x1p-7f;
+			p[at + k] = up;
+			double a = loss(o, w);
+			p[at + k] = down;
+			double d = (a - loss(o, w)) / ((double)up - (double)down);
+			p[at + k] = x;
+			UNIT_NEAR("oracle", "difference", i, grad[i], d, 2e-4);
+		}
+	oracle_free(o);
+}
+
+static void test_oracle(void **state)
+{
+	(void)state;
+	struct n2d_ctx ctx;
+	assert_int_equal(n2d_ctx_init(&ctx, "scalar", 1), 0);
+	for (int m = 0; m < 4; m++) {
+		struct n2d_attention a = shape(1, 2, 6, 8, 3, m);
+		int32_t klen = 7;
+		struct work w;
+		a.klen = &klen;
+		work_init(&w, &ctx, &a, 11);
+		struct oracle *o = oracle_new(&a);
+		oracle_forward(o, w.q.p, w.k.p, w.v.p);
+		oracle_backward(o, w.d.p, w.q.p, w.k.p, w.v.p);
+		differences(&w, w.q.p, a.q, a.Tq, o->dQ);
+		differences(&w, w.k.p, a.k, a.Tk, o->dK);
+		differences(&w, w.v.p, a.v, a.Tk, o->dV);
+		oracle_free(o);
+		work_free(&w);
+	}
+	n2d_ctx_free(&ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_padding),
+		cmocka_unit_test(test_causal),
+		cmocka_unit_test(test_nan_row),
+		cmocka_unit_test(test_extreme),
+		cmocka_unit_test(test_unseen),
+		cmocka_unit_test(test_oracle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
