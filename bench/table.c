@@ -171,7 +171,7 @@ static void make_pair(struct table *t, const struct results *r, const struct tab
 	if (!first_below)
 		return;
 	const struct table_row *first = swap ? y : x, *second = swap ? x : y;
-	*p = (struct table_pair){first->layer, second->layer, NAN, NAN, NAN, NAN};
+	*p = (struct table_pair){first->layer, second->layer, n[k - 1], NAN, NAN, NAN, NAN};
 	p->n = fit_crossing(n, v[swap], v[!swap], k);
 	p->predicted = fit_crossing_predicted(&first->fit, &second->fit, a.at);
 	struct fit f, g;

@@ -29,6 +29,7 @@ struct table_row {
 
 struct table_pair {
 	const char *a, *b; /* a is cheaper at short lengths */
+	double to;                                     /* the longest length both were measured at */
 	double n, predicted, mixing, mixing_predicted; /* n*; INFINITY: a stays cheaper; NAN: not measured on common lengths */
 };
 

@@ -40,11 +40,20 @@ static void crossing(double n, double to, char *text, size_t size)
 		snprintf(text, size, "%.0f", n);
 }
 
-static void predicted(double n, char *text, size_t size) { crossing(n, 16777216, text, size); }
+static void predicted(double n, char *text, size_t size)
+{
+	if (isinf(n))
+		snprintf(text, size, "never");
+	else
+		crossing(n, 0, text, size);
+}
+
+/* Does one overtake the other somewhere, by measurement or by the fits? */
+static int crosses(const struct table_pair *p) { return (isfinite(p->n) && p->n > 0) || isfinite(p->predicted); }
 
 enum { CELLS = 13, CELL = 40 };
 static const char *const head[CELLS] = {"layer", "stated", "n: mixing", "n: whole", "d: mixing", "d: whole", "sequential", "measured",
-					"path", "measured", "perturbed", "limit %", "(range)"};
+					"path", "measured", "layers", "limit %", "(range)"};
 
 static void cells(const struct table_row *r, char c[CELLS][CELL])
 {
@@ -86,15 +95,26 @@ static const char notes[] =
 	"n, d: exponents of time in length and width, from a sixteenth of the largest size on, with 95 % confidence intervals;\n"
 	"mixing is what moves information between positions, whole includes the projections. sequential: longest chain of\n"
 	"dependent operator calls in the trace. path: fewest mixing steps from the first input to the last output over stacked\n"
-	"layers (convolution: contiguous; dilated). perturbed: layers until changing the first input changes the last output.\n"
+	"layers (convolution: contiguous; dilated). layers: how many are stacked until changing the first input changes the last\n"
+	"output, by running them.\n"
 	"limit %: of min(peak, intensity x bandwidth) measured in the same minutes, over the same lengths.\n";
 
-static void pair_cells(const struct table *t, const struct table_pair *p, char c[4][CELL])
+static void pair_cells(const struct table_pair *p, char c[4][CELL])
 {
-	crossing(p->n, t->n_to, c[0], CELL);
+	crossing(p->n, p->to, c[0], CELL);
 	predicted(p->predicted, c[1], CELL);
-	crossing(p->mixing, t->n_to, c[2], CELL);
+	crossing(p->mixing, p->to, c[2], CELL);
 	predicted(p->mixing_predicted, c[3], CELL);
+}
+
+/* The pairs in which one stays cheaper. */
+static void always(const struct table *t, FILE *f)
+{
+	int n = 0;
+	for (size_t i = 0; i < t->pairs; i++)
+		if (!crosses(t->pair + i))
+			fprintf(f, "%s %s than %s", n++ ? "," : "", t->pair[i].a, t->pair[i].b);
+	fprintf(f, n ? "\n" : " none\n");
 }
 
 void table_text(const struct table *t, FILE *f)
@@ -120,15 +140,19 @@ void table_text(const struct table *t, FILE *f)
 		fprintf(f, "  %-28s %12.2f %12.3f %12.3f %7.1f%%\n", t->row[i].layer, 1e6 * q->c[0], 1e12 * q->c[1], 1e12 * q->c[2],
 			100 * q->rms);
 	}
-	fprintf(f, "\nup to n* the first is cheaper (d = %.0f)%14s %10s  %14s %10s\n", t->rows ? t->row[0].at_d : 0, "whole: n*", "predicted",
+	fprintf(f, "\nup to n* the first is cheaper (d = %.0f)%16s %10s  %14s %10s\n", t->rows ? t->row[0].at_d : 0, "whole: n*", "predicted",
 		"mixing: n*", "predicted");
 	for (size_t i = 0; i < t->pairs; i++) {
 		const struct table_pair *p = t->pair + i;
 		char names[2 * NAME_MOST + 4];
+		if (!crosses(p))
+			continue;
 		snprintf(names, sizeof names, "%s, %s", p->a, p->b);
-		pair_cells(t, p, c);
-		fprintf(f, "  %-46s %6s %10s  %14s %10s\n", names, c[0], c[1], c[2], c[3]);
+		pair_cells(p, c);
+		fprintf(f, "  %-48s %6s %10s  %14s %10s\n", names, c[0], c[1], c[2], c[3]);
 	}
+	fprintf(f, "\nalways cheaper:");
+	always(t, f);
 }
 
 void table_markdown(const struct table *t, FILE *f)
@@ -155,9 +179,13 @@ void table_markdown(const struct table *t, FILE *f)
 	fprintf(f, "\n\n%s\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
 		   "|--|--:|--:|--:|--:|\n", notes, t->rows ? t->row[0].at_d : 0);
 	for (size_t i = 0; i < t->pairs; i++) {
-		pair_cells(t, t->pair + i, c);
+		if (!crosses(t->pair + i))
+			continue;
+		pair_cells(t->pair + i, c);
 		fprintf(f, "| %s, %s | %s | %s | %s | %s |\n", t->pair[i].a, t->pair[i].b, c[0], c[1], c[2], c[3]);
 	}
+	fprintf(f, "\nAlways cheaper:");
+	always(t, f);
 }
 
 static void csv_value(FILE *f, const struct table *t, const char *layer, const char *other, const char *quantity,
