@@ -54,29 +54,52 @@ V_INLINE void rows_to_panel(float *panel, const float *x, float alpha, const siz
 	}
 }
 
-V_INLINE void columns_to_panel(float *panel, const float *x, float alpha, const size_t w, size_t m, size_t k, size_t ldx)
+/* Rows [p, last) of x. */
+V_INLINE void columns_to_panel(float *panel, const float *x, float alpha, const size_t w, const size_t m, size_t p,
+			       size_t last, size_t k, size_t ldx)
 {
 	v_t a = v_set1(alpha);
-	for (size_t p = 0; p < k; p++, x += ldx)
+	for (; p < last; p++)
 		V_UNROLL
 		for (size_t i = 0; i < w; i += V_LANES) {
 			size_t n = m <= i ? 0 : m - i < V_LANES ? m - i : V_LANES;
-			put(panel, v_mul(a, n == V_LANES ? v_load(x + i) : v_loadn(x + i, n)), w, i, p, k);
+			const float *from = x + p * ldx + i;
+			put(panel, v_mul(a, n == V_LANES ? v_load(from) : v_loadn(from, n)), w, i, p, k);
 		}
+}
+
+V_INLINE void all_rows(float *panel, const float *x, float alpha, const size_t w, size_t m, size_t k, size_t ldx)
+{
+	for (size_t i = 0; i < m; i += w, panel += k * w)
+		rows_to_panel(panel, x + i * ldx, alpha, w, m - i < w ? m - i : w, k, ldx);
+}
+
+/* RUN rows of all panels at a time: a row of x is read to its end while its cache lines are there. With a stride of a
+ * power of two more rows would fall on the same few sets of the cache and push each other out. */
+V_INLINE void all_columns(float *panel, const float *x, float alpha, const size_t w, size_t m, size_t k, size_t ldx)
+{
+	enum { RUN = 8 };
+	for (size_t p = 0; p < k; p += RUN) {
+		size_t last = k - p < RUN ? k : p + RUN, i = 0;
+		for (; i + w <= m; i += w)
+			columns_to_panel(panel + i * k, x + i, alpha, w, w, p, last, k, ldx);
+		if (i < m)
+			columns_to_panel(panel + i * k, x + i, alpha, w, m - i, p, last, k, ldx);
+	}
 }
 
 void N2D_FN(gemm_pack_rows)(float *panel, const float *x, float alpha, size_t w, size_t m, size_t k, size_t ldx)
 {
 	if (w == NR)
-		rows_to_panel(panel, x, alpha, NR, m, k, ldx);
+		all_rows(panel, x, alpha, NR, m, k, ldx);
 	else
-		rows_to_panel(panel, x, alpha, MR, m, k, ldx);
+		all_rows(panel, x, alpha, MR, m, k, ldx);
 }
 
 void N2D_FN(gemm_pack_columns)(float *panel, const float *x, float alpha, size_t w, size_t m, size_t k, size_t ldx)
 {
 	if (w == NR)
-		columns_to_panel(panel, x, alpha, NR, m, k, ldx);
+		all_columns(panel, x, alpha, NR, m, k, ldx);
 	else
-		columns_to_panel(panel, x, alpha, MR, m, k, ldx);
+		all_columns(panel, x, alpha, MR, m, k, ldx);
 }

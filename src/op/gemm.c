@@ -82,14 +82,25 @@ static void divide(struct pass *p, int threads)
 
 /* ---- one task */
 
-static void pack_tile(const struct pass *p, float *panel, size_t row, size_t m, size_t k, size_t kc)
+/* Rows [row, last) of op(A). */
+static void pack_rows(const struct pass *p, float *panel, size_t row, size_t last, size_t k, size_t kc)
 {
 	const struct n2d_kernels *kn = p->ctx->k;
 	const struct n2d_gemm *g = p->g;
 	if (g->ta)
-		kn->gemm_pack_columns(panel, p->A + k * g->lda + row, g->alpha, kn->mr, m, kc, g->lda);
+		kn->gemm_pack_columns(panel, p->A + k * g->lda + row, g->alpha, kn->mr, last - row, kc, g->lda);
 	else
-		kn->gemm_pack_rows(panel, p->A + row * g->lda + k, g->alpha, kn->mr, m, kc, g->lda);
+		kn->gemm_pack_rows(panel, p->A + row * g->lda + k, g->alpha, kn->mr, last - row, kc, g->lda);
+}
+
+/* Tiles [t0, t1) of op(A). Those before the last two are full, and packed in one go. */
+static void pack_tiles(const struct pass *p, float *packed, size_t t0, size_t t1, size_t k, size_t kc)
+{
+	size_t M = p->g->M, mr = p->ctx->k->mr, tiles = ceil_div(M, mr), full = tiles < 2 ? 0 : min(tiles - 2, t1);
+	if (t0 < full)
+		pack_rows(p, packed, t0 * mr, full * mr, k, kc);
+	for (size_t t = t0 > full ? t0 : full; t < t1; t++)
+		pack_rows(p, packed + (t - t0) * mr * kc, tile_row(M, mr, t), tile_row(M, mr, t + 1), k, kc);
 }
 
 /* What is done to the element at (row, column) and its right and lower neighbours after rows [.., k) of k. */
@@ -117,8 +128,7 @@ static void tiles_step(const struct pass *p, float *packed, size_t t0, size_t t1
 	const struct n2d_kernels *kn = p->ctx->k;
 	const struct n2d_gemm *g = p->g;
 	size_t mr = kn->mr, nr = kn->nr, M = g->M;
-	for (size_t t = t0; t < t1; t++)
-		pack_tile(p, packed + (t - t0) * mr * kc, tile_row(M, mr, t), tile_row(M, mr, t + 1) - tile_row(M, mr, t), k, kc);
+	pack_tiles(p, packed, t0, t1, k, kc);
 	for (size_t n = n0; n < n1; n += nr)
 		for (size_t t = t0; t < t1; t++) {
 			size_t row = tile_row(M, mr, t), m = tile_row(M, mr, t + 1) - row;
@@ -184,14 +194,13 @@ static void pack_panels(void *arg, size_t task, int thread)
 {
 	(void)thread;
 	const struct packing *p = arg;
-	size_t nr = p->k->nr, last = min(p->N, (task + 1) * p->chunk * nr);
-	for (size_t n = task * p->chunk * nr; n < last; n += nr) {
-		size_t m = min(nr, p->N - n);
-		if (p->tb)
-			p->k->gemm_pack_rows(p->packed + n * p->K, p->B + n * p->ldb, 1, nr, m, p->K, p->ldb);
-		else
-			p->k->gemm_pack_columns(p->packed + n * p->K, p->B + n, 1, nr, m, p->K, p->ldb);
-	}
+	size_t nr = p->k->nr, n = task * p->chunk * nr, last = min(p->N, n + p->chunk * nr);
+	if (n >= last)
+		return;
+	if (p->tb)
+		p->k->gemm_pack_rows(p->packed + n * p->K, p->B + n * p->ldb, 1, nr, last - n, p->K, p->ldb);
+	else
+		p->k->gemm_pack_columns(p->packed + n * p->K, p->B + n, 1, nr, last - n, p->K, p->ldb);
 }
 
 static void pack(const struct n2d_ctx *ctx, int threads, float *packed, int tb, size_t K, size_t N, const float *B, size_t ldb)

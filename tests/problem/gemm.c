@@ -105,9 +105,9 @@ static void tile_shapes(struct problem_use *u, const struct n2d_kernels *k)
 
 static void pack_setup(struct problem *p, size_t rows, size_t width)
 {
-	size_t w = p->dim[0] ? p->k->nr : p->k->mr;
+	size_t w = p->dim[0] ? p->k->nr : p->k->mr, panels = (p->dim[1] + w - 1) / w;
 	problem_in(p, extent(rows, width, width + p->dim[3]));
-	problem_out(p, w * p->dim[2]);
+	problem_out(p, panels * w * p->dim[2]);
 }
 
 static void pack_rows_setup(struct problem *p) { pack_setup(p, p->dim[1], p->dim[2]); }
@@ -132,12 +132,13 @@ static void pack_check(struct problem *p, size_t si, size_t sq)
 {
 	size_t w = p->dim[0] ? p->k->nr : p->k->mr, m = p->dim[1], k = p->dim[2];
 	for (size_t q = 0; q < k; q++)
-		for (size_t i = 0; i < w; i++) {
-			float got = problem_p(p, 1)[q * w + i];
+		for (size_t i = 0; i < (m + w - 1) / w * w; i++) {
+			size_t at = i / w * w * k + q * w + i % w;
+			float got = problem_p(p, 1)[at];
 			if (i < m)
-				problem_same(p, "panel", q * w + i, got, alpha * problem_orig(p, 0)[i * si + q * sq]);
+				problem_same(p, "panel", at, got, alpha * problem_orig(p, 0)[i * si + q * sq]);
 			else
-				problem_near(p, "padding", q * w + i, got, 0, 0);
+				problem_near(p, "padding", at, got, 0, 0);
 		}
 }
 
@@ -147,8 +148,9 @@ static void pack_columns_check(struct problem *p) { pack_check(p, 1, p->dim[1] +
 static void pack_shapes(struct problem_use *u, const struct n2d_kernels *k)
 {
 	for (size_t wide = 0; wide < 2; wide++)
-		for (size_t w = wide ? k->nr : k->mr, m = 0; m <= w; m++) {
+		for (size_t w = wide ? k->nr : k->mr, m = 0; m <= w + 1; m++) {
 			problem_use(u, wide, m, m % 4, m % 3, 0, 0);
+			problem_use(u, wide, 2 * w + m, 7 + m % 11, m % 2, 0, 0);
 			problem_use(u, wide, m, k->lanes + m % 3 - 1, 0, 0, 0);
 			problem_use(u, wide, m, 3 * k->lanes + m % k->lanes, 1, 0, 0);
 		}
