@@ -74,13 +74,16 @@ V_INLINE void all_rows(float *panel, const float *x, float alpha, const size_t w
 		rows_to_panel(panel, x + i * ldx, alpha, w, m - i < w ? m - i : w, k, ldx);
 }
 
-/* RUN rows of all panels at a time: a row of x is read to its end while its cache lines are there. With a stride of a
- * power of two more rows would fall on the same few sets of the cache and push each other out. */
+/* RUN rows of all panels at a time: a row of x is read to its end while its cache lines are there, and each panel is written
+ * in long pieces. The next rows are fetched by hand, since the hardware does not follow rows that are pages apart. */
 V_INLINE void all_columns(float *panel, const float *x, float alpha, const size_t w, size_t m, size_t k, size_t ldx)
 {
-	enum { RUN = 8 };
+	enum { RUN = 16, AHEAD = 16, LINE = 16 };
 	for (size_t p = 0; p < k; p += RUN) {
 		size_t last = k - p < RUN ? k : p + RUN, i = 0;
+		for (size_t q = p + AHEAD; q < last + AHEAD && q < k; q++)
+			for (size_t j = 0; j < m; j += LINE)
+				v_prefetch(x + q * ldx + j);
 		for (; i + w <= m; i += w)
 			columns_to_panel(panel + i * k, x + i, alpha, w, w, p, last, k, ldx);
 		if (i < m)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "base/machine.h"
@@ -10,7 +11,7 @@
 #include "base/threads.h"
 
 /* A KC x NC panel of B and an MC x KC block of A: see op/gemm.c. */
-#define PACK_FLOATS ((size_t)1 << 20)
+#define PACK_FLOATS ((size_t)3 << 20)
 
 static void usable(char *list, size_t size)
 {
@@ -58,6 +59,19 @@ struct n2d_cache n2d_cache_read(void)
 	return c;
 }
 
+/* On huge pages where they can be had: with small ones address translation takes 2 to 4 % of a product that packs B. Only
+ * what is used is ever touched. */
+static float *pack_buffer(void)
+{
+	size_t bytes = PACK_FLOATS * sizeof(float);
+	float *p = aligned_alloc((size_t)2 << 20, bytes);
+#ifdef MADV_HUGEPAGE
+	if (p)
+		madvise(p, bytes, MADV_HUGEPAGE); /* advice: a refusal changes nothing but speed */
+#endif
+	return p;
+}
+
 int n2d_ctx_init(struct n2d_ctx *ctx, const char *isa, int threads)
 {
 	memset(ctx, 0, sizeof *ctx);
@@ -73,7 +87,7 @@ int n2d_ctx_init(struct n2d_ctx *ctx, const char *isa, int threads)
 	ctx->pack_floats = PACK_FLOATS;
 	ctx->pack = calloc((size_t)ctx->threads, sizeof *ctx->pack);
 	for (int t = 0; ctx->pack && t < ctx->threads; t++)
-		if (!(ctx->pack[t] = aligned_alloc(N2D_ALIGN, PACK_FLOATS * sizeof(float)))) {
+		if (!(ctx->pack[t] = pack_buffer())) {
 			n2d_ctx_free(ctx);
 			return n2d_error("no memory for %d packing buffers", threads);
 		}
