@@ -299,7 +299,8 @@ static void too_large(const struct n2d_layer_kind *k, const struct layer_oracle 
 	struct n2d_ctx ctx;
 	struct n2d_layer_config huge = *c;
 	assert_int_equal(n2d_ctx_init(&ctx, "scalar", 1), 0);
-	assert_int_equal(n2d_mul(k->saved(c, (size_t)1 << 31, (size_t)1 << 32), 4), N2D_TOO_LARGE);
+	size_t saved = k->saved(c, (size_t)1 << 31, (size_t)1 << 32); /* convolution keeps nothing */
+	assert_true(saved == 0 || n2d_mul(saved, 4) == N2D_TOO_LARGE);
 	assert_int_equal(n2d_mul(k->workspace(&ctx, c, (size_t)1 << 31, (size_t)1 << 32, 1), 4), N2D_TOO_LARGE);
 	huge.D = (size_t)1 << 62;
 	assert_int_equal(k->check(&huge), -1);

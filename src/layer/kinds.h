@@ -7,6 +7,7 @@
 extern const struct n2d_layer_kind n2d_layer_self_attention, n2d_layer_self_attention_materialised,
 	n2d_layer_restricted_attention;
 extern const struct n2d_layer_kind n2d_layer_rnn, n2d_layer_lstm, n2d_layer_gru;
+extern const struct n2d_layer_kind n2d_layer_convolution, n2d_layer_separable_convolution;
 extern const struct n2d_layer_kind n2d_layer_ffn;
 
 /* -1 and a message naming the kind when its parameters are too many. */

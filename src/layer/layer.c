@@ -13,6 +13,8 @@ const struct n2d_layer_kind *const n2d_layer_kinds[] = {
 	&n2d_layer_rnn,
 	&n2d_layer_lstm,
 	&n2d_layer_gru,
+	&n2d_layer_convolution,
+	&n2d_layer_separable_convolution,
 	&n2d_layer_ffn,
 	NULL,
 };

@@ -1,0 +1,170 @@
+#include "op/convolution.h"
+
+#include <string.h>
+
+#include "base/size.h"
+#include "base/threads.h"
+#include "base/trace.h"
+#include "op/gemm.h"
+
+/* Zero rows before each sentence: c, or seen backwards W - 1 - c. */
+static size_t before(const struct n2d_convolution *c, int backward)
+{
+	size_t centre = c->causal ? c->W - 1 : (c->W - 1) / 2;
+	return backward ? c->W - 1 - centre : centre;
+}
+
+/* Positions t < T with t mod dilation == phase. */
+static size_t class_rows(const struct n2d_convolution *c, size_t phase)
+{
+	return phase < c->T ? (c->T - phase - 1) / c->dilation + 1 : 0;
+}
+
+static size_t phases(const struct n2d_convolution *c) { return c->dilation < c->T ? c->dilation : c->T; }
+
+size_t n2d_convolution_workspace(const struct n2d_convolution *c)
+{
+	return n2d_floats(c->B, n2d_add(c->T, n2d_mul(phases(c), c->W - 1)), c->D);
+}
+
+/* ---- weights */
+
+size_t n2d_convolution_packed(const struct n2d_ctx *ctx, size_t D, size_t W)
+{
+	size_t WD = n2d_mul(W, D); /* forward, backward, and a reordered copy to pack from */
+	return n2d_add(n2d_mul(2, n2d_packed_floats(ctx, WD, D)), n2d_floats(WD, D, 1));
+}
+
+void n2d_convolution_pack(const struct n2d_ctx *ctx, float *packed, const float *weight, size_t D, size_t W)
+{
+	size_t one = n2d_packed_floats(ctx, W * D, D);
+	float *flipped = packed + 2 * one; /* [W][out][in], last tap first */
+	for (size_t w = 0; w < W; w++)
+		for (size_t o = 0; o < D; o++)
+			memcpy(flipped + ((W - 1 - w) * D + o) * D, weight + (o * W + w) * D, D * sizeof *weight);
+	n2d_pack(ctx, packed, 1, W * D, D, weight, W * D);
+	n2d_pack(ctx, packed + one, 0, W * D, D, flipped, D);
+}
+
+/* ---- the copy with zeros round each sentence, class by class: [phase][B][W - 1 + rows][D] */
+
+struct spread {
+	const struct n2d_convolution *c;
+	float *to;
+	const float *x;
+	size_t zeros;
+};
+
+/* Floats of the classes before this one. */
+static size_t class_at(const struct n2d_convolution *c, size_t phase)
+{
+	size_t q = c->T / c->dilation, longer = c->T % c->dilation; /* that many classes have a row more */
+	size_t rows = phase * (q + c->W - 1) + (phase < longer ? phase : longer);
+	return c->B * rows * c->D;
+}
+
+static void spread_sentence(void *arg, size_t b, int thread)
+{
+	(void)thread;
+	const struct spread *s = arg;
+	const struct n2d_convolution *c = s->c;
+	size_t n = c->len ? (size_t)c->len[b] : c->T, D = c->D;
+	for (size_t p = 0; p < phases(c); p++) {
+		size_t rows = class_rows(c, p) + c->W - 1;
+		float *to = s->to + class_at(c, p) + b * rows * D;
+		for (size_t r = 0; r < rows; r++, to += D) {
+			size_t t = p + (r - s->zeros) * c->dilation;
+			if (r >= s->zeros && t < n)
+				memcpy(to, s->x + (b * c->T + t) * D, D * sizeof *to);
+			else
+				memset(to, 0, D * sizeof *to);
+		}
+	}
+}
+
+static void spread(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *to, const float *x, int backward)
+{
+	struct spread s = {c, to, x, before(c, backward)};
+	n2d_parallel(ctx, c->B, spread_sentence, &s);
+}
+
+/* ---- products */
+
+static void observe(const struct n2d_ctx *ctx, struct n2d_call *call, const char *op, const struct n2d_convolution *c,
+		    const float *in, const float *other, float *out, const float *packed)
+{
+	size_t n = c->B * c->T, D = c->D, reach = n2d_mul(c->W - 1, c->dilation), w = c->W * D * D;
+	double bytes = 4 * (2 * (double)n * (double)D + (double)w);
+	if (!n2d_trace_open(ctx, call, op, n2d_convolution_flops(c), bytes))
+		return;
+	n2d_trace_dim(call, "B", c->B);
+	n2d_trace_dim(call, "T", c->T);
+	n2d_trace_dim(call, "D", D);
+	n2d_trace_dim(call, "W", c->W);
+	n2d_trace_dim(call, "dilation", c->dilation);
+	n2d_trace_read(call, in, n, D, D, other ? N2D_ALL_ROWS : c->causal ? reach : reach / 2);
+	n2d_trace_read(call, other, n, D, D, N2D_ALL_ROWS);
+	n2d_trace_read(call, packed, 1, w, w, N2D_ALL_ROWS);
+	if (other)
+		n2d_trace_write(call, out, D, c->W * D, c->W * D);
+	else
+		n2d_trace_write(call, out, n, D, D);
+}
+
+/* out[B,T,D] = the convolution of what is spread in ws. */
+static void convolve(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *out, const float *packed,
+		     const float *bias, const float *ws)
+{
+	for (size_t p = 0; p < phases(c); p++) {
+		size_t rows = class_rows(c, p);
+		struct n2d_gemm g = n2d_gemm_plain(0, 1, rows, c->D, c->W * c->D);
+		g.lda = c->D; /* rows overlap */
+		g.ldc = c->dilation * c->D;
+		g.bias = bias;
+		g.batch = c->B, g.sa = (rows + c->W - 1) * c->D, g.sc = c->T * c->D;
+		n2d_gemm_packed(ctx, &g, out + p * c->D, ws + class_at(c, p), packed);
+	}
+}
+
+void n2d_convolution_fwd(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *y, const float *x,
+			 const float *packed, const float *bias, float *ws)
+{
+	struct n2d_call call;
+	observe(ctx, &call, "convolution", c, x, NULL, y, packed);
+	spread(ctx, c, ws, x, 0);
+	convolve(ctx, c, y, packed, bias, ws);
+	n2d_trace_close(ctx, &call);
+}
+
+void n2d_convolution_bwd(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dx, const float *dy,
+			 const float *packed, float *ws)
+{
+	struct n2d_call call;
+	observe(ctx, &call, "convolution_bwd", c, dy, NULL, dx, packed);
+	spread(ctx, c, ws, dy, 1);
+	convolve(ctx, c, dx, packed + n2d_packed_floats(ctx, c->W * c->D, c->D), NULL, ws);
+	n2d_trace_close(ctx, &call);
+}
+
+void n2d_convolution_weights_acc(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, const float *dy,
+				 const float *x, float *ws)
+{
+	struct n2d_call call;
+	observe(ctx, &call, "convolution_weights", c, dy, x, dweight, NULL);
+	spread(ctx, c, ws, x, 0);
+	for (size_t p = 0; p < phases(c); p++)
+		for (size_t b = 0; b < c->B; b++) {
+			size_t rows = class_rows(c, p);
+			struct n2d_gemm g = n2d_gemm_plain(1, 0, c->D, c->W * c->D, rows);
+			g.lda = c->dilation * c->D;
+			g.ldb = c->D; /* rows overlap */
+			g.beta = 1;
+			n2d_gemm(ctx, &g, dweight, dy + (b * c->T + p) * c->D, ws + class_at(c, p) + b * (rows + c->W - 1) * c->D);
+		}
+	n2d_trace_close(ctx, &call);
+}
+
+double n2d_convolution_flops(const struct n2d_convolution *c)
+{
+	return 2 * (double)c->B * (double)c->T * (double)c->W * (double)c->D * (double)c->D;
+}

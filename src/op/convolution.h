@@ -1,0 +1,42 @@
+/* Convolution along the sequence as a matrix product.
+ *
+ *	y[b,t] = bias + sum over w < W of x[b, t + (w - c) dilation] weight[:,w,:]^T
+ *
+ * x, y are [B,T,D], weight[D,W,D] is (out, tap, in): PyTorch's Conv1d weight with its last two axes
+ * exchanged. c = (W-1)/2 (centred, W odd), or W-1 (causal). Rows outside the sentence are 0.
+ *
+ * A copy of x with W-1 rows of zeros round each sentence has the W rows that y[t] sees side by side:
+ * a product with overlapping rows of W*D does it in one pass, no im2col. With a dilation the copy is sorted by
+ * t mod dilation, and each class is a convolution without. */
+#ifndef N2D_CONVOLUTION_H
+#define N2D_CONVOLUTION_H
+
+#include "base/ctx.h"
+
+struct n2d_convolution {
+	size_t B, T, D, W, dilation;
+	int causal;
+	const int32_t *len; /* [B], rows t >= len[b] of x and dy are taken as 0; NULL for T */
+};
+
+/* weight packed for both directions. */
+size_t n2d_convolution_packed(const struct n2d_ctx *ctx, size_t D, size_t W);
+void n2d_convolution_pack(const struct n2d_ctx *ctx, float *packed, const float *weight, size_t D, size_t W);
+
+/* Floats of workspace of any of the following; N2D_TOO_LARGE passes. */
+size_t n2d_convolution_workspace(const struct n2d_convolution *c);
+
+/* y in the padding: what follows from the formula, for the caller to clear. bias may be NULL. */
+void n2d_convolution_fwd(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *y, const float *x,
+			 const float *packed, const float *bias, float *ws);
+/* dx[B,T,D] */
+void n2d_convolution_bwd(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dx, const float *dy,
+			 const float *packed, float *ws);
+/* dweight[D,W,D] += ; dy's padding must be 0. */
+void n2d_convolution_weights_acc(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, const float *dy,
+				 const float *x, float *ws);
+
+/* 2 W D^2 a position and direction. */
+double n2d_convolution_flops(const struct n2d_convolution *c);
+
+#endif
