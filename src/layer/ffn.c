@@ -5,11 +5,11 @@
 
 #include "base/error.h"
 #include "base/size.h"
-#include "base/threads.h"
 #include "base/trace.h"
 #include "layer/kinds.h"
 #include "layer/linear.h"
 #include "layer/rows.h"
+#include "op/activation.h"
 
 static size_t params(const struct n2d_layer_config *c)
 {
@@ -80,37 +80,6 @@ static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float 
 	n2d_trace_part(ctx, part);
 }
 
-struct relu {
-	float *dh;
-	const float *h;
-	size_t n, F, rows; /* rows a task */
-};
-
-static void relu_rows(void *arg, size_t task, int thread)
-{
-	(void)thread;
-	const struct relu *r = arg;
-	size_t first = task * r->rows, last = first + r->rows < r->n ? first + r->rows : r->n;
-	for (size_t i = first * r->F; i < last * r->F; i++)
-		r->dh[i] = r->h[i] > 0 ? r->dh[i] : 0;
-}
-
-/* dh[n,F] = 0 where ReLU gave h = 0. */
-static void relu_bwd(const struct n2d_ctx *ctx, float *dh, const float *h, size_t n, size_t F)
-{
-	struct n2d_call call;
-	struct relu r = {dh, h, n, F, 16};
-	if (n2d_trace_open(ctx, &call, "relu-bwd", 0, 12.0 * (double)n * (double)F)) {
-		n2d_trace_dim(&call, "n", n);
-		n2d_trace_dim(&call, "F", F);
-		n2d_trace_read(&call, dh, n, F, F, N2D_ROWWISE);
-		n2d_trace_read(&call, h, n, F, F, N2D_ROWWISE);
-		n2d_trace_write(&call, dh, n, F, F);
-	}
-	n2d_parallel(ctx, (n + r.rows - 1) / r.rows, relu_rows, &r);
-	n2d_trace_close(ctx, &call);
-}
-
 static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, const float *dy,
 		     const float *x, const float *h, const int32_t *len, size_t B, size_t T, float *dh)
 {
@@ -122,7 +91,7 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);
 	n2d_linear_bwd(ctx, dh, dy, packed2, n, F, D);
 	n2d_linear_weights_acc(ctx, d.w2, d.b2, dy, h, n, F, D);
-	relu_bwd(ctx, dh, h, n, F);
+	n2d_relu_bwd(ctx, dh, dh, h, n, F);
 	x = n2d_rows_clean(ctx, dx, x, len, B, T, D);
 	n2d_linear_weights_acc(ctx, d.w1, d.b1, dh, x, n, D, F);
 	n2d_linear_bwd(ctx, dx, dh, l->packed, n, D, F); /* 0 in the padding, where dh is */
