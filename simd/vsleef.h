@@ -21,17 +21,20 @@ static inline v_t v_sleef_exp(v_t x) { return Sleef_finz_expf4_u10advsimd(x); }
 static inline v_t v_sleef_log(v_t x) { return Sleef_finz_logf4_u10advsimd(x); }
 static inline v_t v_sleef_tanh(v_t x) { return Sleef_finz_tanhf4_u10advsimd(x); }
 #else
-static inline v_t v_lanewise_(float (*f)(float), v_t x)
-{
-	float a[V_LANES];
-	v_store(a, x);
-	for (size_t l = 0; l < V_LANES; l++)
-		a[l] = f(a[l]);
-	return v_load(a);
-}
-static inline v_t v_sleef_exp(v_t x) { return v_lanewise_(Sleef_cinz_expf1_u10purec, x); }
-static inline v_t v_sleef_log(v_t x) { return v_lanewise_(Sleef_cinz_logf1_u10purec, x); }
-static inline v_t v_sleef_tanh(v_t x) { return v_lanewise_(Sleef_cinz_tanhf1_u10purec, x); }
+/* By macro: compilers disagree on the type of SLEEF's `const float` functions. */
+#define V_LANEWISE_(name, f) \
+	static inline v_t name(v_t x) \
+	{ \
+		float a[V_LANES]; \
+		v_store(a, x); \
+		for (size_t l = 0; l < V_LANES; l++) \
+			a[l] = f(a[l]); \
+		return v_load(a); \
+	}
+V_LANEWISE_(v_sleef_exp, Sleef_cinz_expf1_u10purec)
+V_LANEWISE_(v_sleef_log, Sleef_cinz_logf1_u10purec)
+V_LANEWISE_(v_sleef_tanh, Sleef_cinz_tanhf1_u10purec)
+#undef V_LANEWISE_
 #endif
 
 /* 1 / (1 + exp(-x)) from SLEEF's exp, at most 3 ulp: of e = exp(-|x|), 1 / (1 + e), or e / (1 + e) for x < 0. */
