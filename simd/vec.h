@@ -36,8 +36,11 @@
 #define N2D_FN(name) N2D_CAT(n2d_, V_ISA, name)
 
 /* Before a loop with few, constant rounds: no loop is left, so an array of vectors it indexes can stay in registers.
- * gcc needs it at EVERY loop over such an array (setting, loading, storing too), or the array lives in memory. */
-#ifdef __clang__
+ * gcc needs it at EVERY loop over such an array (setting, loading, storing too), or the array lives in memory.
+ * Emulated vectors live there anyway: unrolled, a tile of them takes a compiler with sanitizers minutes. */
+#if defined N2D_VEC_emu8 || defined N2D_VEC_emu16
+#define V_UNROLL
+#elif defined __clang__
 #define V_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define V_UNROLL _Pragma("GCC unroll 32")
