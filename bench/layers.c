@@ -73,20 +73,6 @@ static int set_profile(const char *name)
 	return 0;
 }
 
-/* Every word of the list must be one of the words. */
-static int check_list(const char *option, const char *list, int (*is_word)(const char *))
-{
-	char word[64];
-	for (const char *s = list; *s;) {
-		size_t len = strcspn(s, ",");
-		snprintf(word, sizeof word, "%.*s", (int)len, s);
-		if (!is_word(word))
-			return n2d_error("%s: unknown '%s'", option, word);
-		s += len + (s[len] == ',');
-	}
-	return 0;
-}
-
 static int is_layer(const char *word) { return n2d_layer_find(word) != NULL; }
 static int is_pass(const char *word) { return strcmp(word, "forward") == 0 || strcmp(word, "train") == 0; }
 

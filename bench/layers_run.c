@@ -78,6 +78,19 @@ static long keep_selected(void)
 	return selected;
 }
 
+/* -1 and a message when no layer can have these sizes. */
+static int check_possible(void)
+{
+	const struct layer_case *refused = NULL;
+	for (size_t i = 0; i < ncases; i++) {
+		if (plan_open(cases + i))
+			return 0;
+		if (!cases[i].out)
+			refused = cases + i;
+	}
+	return refused ? n2d_error("%s", refused->c.why) : 0;
+}
+
 static void progress(void *arg, const struct bench_case *c)
 {
 	(void)arg;
@@ -181,14 +194,17 @@ int layers_run(const struct layers_options *o, const struct n2d_ctx *ctx, int co
 	long selected = keep_selected();
 	if (drive_listed())
 		return N2D_EXIT_OK;
-	if (selected < 0)
+	if (selected < 0 || check_possible())
 		return bench_usage_error("layers");
 	if (o->csv && csv_create(&out, o->csv, "layers/1", LAYER_COLUMNS))
 		return bench_failed("layers");
 	drive_catch();
 	machine_start(ctx, contexts);
-	if (roof_find_levels(&run.levels, ctx))
+	if (roof_find_levels(&run.levels, ctx)) {
+		if (o->csv)
+			csv_abandon(&out);
 		return bench_failed("layers");
+	}
 	plan_init(cases, ncases, ctx, contexts, &run.levels);
 	int bad = sweep();
 	if (report(&out) ||

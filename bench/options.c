@@ -1,6 +1,7 @@
 #include "bench/options.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,11 @@ int parse_sizes(struct size_list *l, const char *option, const char *text)
 			if (number(&s, &b) || b < a)
 				break;
 		}
-		for (; a <= b && l->n < LIST_MOST; a *= 2)
+		for (; a <= b; a *= 2) {
+			if (l->n == LIST_MOST)
+				return n2d_error("%s: '%s', expected at most %d sizes", option, text, LIST_MOST);
 			l->v[l->n++] = a;
+		}
 		if (!*s)
 			return 0;
 		if (*s++ != ',')
@@ -62,10 +66,27 @@ int in_list(const char *list, const char *word)
 	return 0;
 }
 
+int check_list(const char *option, const char *list, int (*is_word)(const char *))
+{
+	char word[64];
+	if (!*list)
+		return n2d_error("%s: '', expected names", option);
+	for (const char *s = list; *s;) {
+		size_t len = strcspn(s, ",");
+		snprintf(word, sizeof word, "%.*s", (int)len, s);
+		if (!is_word(word))
+			return n2d_error("%s: unknown '%s'", option, word);
+		s += len + (s[len] == ',');
+	}
+	return 0;
+}
+
 /* Every word of the list must be a usable instruction set: n2d_ctx_init tells what is wrong. */
 static int check_names(const char *isas)
 {
 	char word[32];
+	if (isas && !*isas)
+		return n2d_error("--isa: '', expected names of instruction sets");
 	for (const char *s = isas; s && *s;) {
 		size_t len = strcspn(s, ",");
 		struct n2d_ctx ctx;
@@ -91,9 +112,12 @@ int open_contexts(struct n2d_ctx *ctx, const char *isas, const struct size_list 
 	for (size_t i = rows; i-- > 0;) { /* the widest first */
 		if (!isa[i].k || !isa[i].supported || (isas ? !in_list(isas, isa[i].name) : isa[i].rank < 0))
 			continue;
-		for (size_t t = 0; t < threads->n && n < CTX_MOST; t++)
-			if (n2d_ctx_init(ctx + n++, isa[i].name, (int)threads->v[t]))
+		for (size_t t = 0; t < threads->n; t++) {
+			if (n == CTX_MOST)
+				return n2d_error("--isa, --threads: expected at most %d pairs of the two", CTX_MOST);
+			if (n2d_ctx_init(ctx + n++, isa[i].name, threads->v[t] < INT_MAX ? (int)threads->v[t] : INT_MAX))
 				return -1;
+		}
 	}
 	return n;
 }

@@ -15,6 +15,8 @@ struct size_list {
 int parse_sizes(struct size_list *l, const char *option, const char *text);
 /* One whole number in [least, most]. */
 int parse_number(size_t *v, const char *option, const char *text, size_t least, size_t most);
+/* Names, "rnn,gru": -1 and a message when there is none or is_word refuses one. */
+int check_list(const char *option, const char *list, int (*is_word)(const char *));
 /* Is `word` in the comma-separated list? */
 int in_list(const char *list, const char *word);
 

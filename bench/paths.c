@@ -177,7 +177,7 @@ static int measure(const struct n2d_ctx *ctx, const struct n2d_layer_kind *kind,
 		float gain, factor;
 	} trials[] = {{1, NAN}, {1, -1}, {4, -1}};
 	memset(p, 0, sizeof *p);
-	if (kind->check(&opt.c) || stack_open(&s, ctx, kind, n, dilated))
+	if (stack_open(&s, ctx, kind, n, dilated))
 		return -1;
 	by_trace(&s, p);
 	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
@@ -205,6 +205,17 @@ static int run_kind(const struct n2d_ctx *ctx, const struct n2d_layer_kind *kind
 	return 0;
 }
 
+static int is_layer(const char *word) { return n2d_layer_find(word) != NULL; }
+
+/* Sizes that a layer refuses are told before anything is measured. */
+static int check_sizes(void)
+{
+	for (const struct n2d_layer_kind *const *k = n2d_layer_kinds; *k; k++)
+		if ((!opt.layer || in_list(opt.layer, (*k)->name)) && (*k)->check(&opt.c))
+			return -1;
+	return 0;
+}
+
 static int parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -216,7 +227,10 @@ static int parse(int argc, char **argv)
 	opterr = 0;
 	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
 		switch (c) {
-		case 'l': opt.layer = optarg; break;
+		case 'l':
+			opt.layer = optarg;
+			bad = check_list("--layer", optarg, is_layer);
+			break;
 		case 'n': bad = parse_sizes(&opt.n, "--n", optarg); break;
 		case 'd': bad = parse_number(&opt.c.D, "--d", optarg, 1, 4096); break;
 		case 'h': bad = parse_number(&opt.c.H, "--heads", optarg, 1, 4096); break;
@@ -228,7 +242,7 @@ static int parse(int argc, char **argv)
 		}
 	if (!bad && optind < argc)
 		return n2d_error("unexpected argument '%s'", argv[optind]);
-	return bad;
+	return bad || check_sizes();
 }
 
 int bench_paths(int argc, char **argv)

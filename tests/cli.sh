@@ -159,5 +159,25 @@ if [ -w /dev/full ]; then
 	code=$?
 	[ $code = 1 ] && good || bad "n2d info to a full disk: exit code $code, should be 1"
 fi
+# The benchmark: what can never be measured is refused before anything is.
+if [ -x ./n2d-bench ]; then
+	for command in roof kernels layers; do
+		run 2 ./n2d-bench $command --isa=
+		err "--isa: ''"
+		run 2 ./n2d-bench $command --isa scalar --threads 4294967297
+		err 'not in 1 \.\. 1024'
+		run 2 ./n2d-bench $command --isa scalar --threads "$(seq -s, 33)"
+		err 'at most 32 pairs'
+	done
+	run 2 ./n2d-bench layers --layer=
+	run 2 ./n2d-bench layers --n "$(seq -s, 65)"
+	err 'at most 64 sizes'
+	run 2 ./n2d-bench layers --layer convolution --width 2
+	err 'W = 2'
+	run 2 ./n2d-bench paths --layer rnm
+	err "--layer: unknown 'rnm'"
+	run 2 ./n2d-bench paths --width 4
+	err 'W = 4'
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
