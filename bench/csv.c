@@ -32,6 +32,17 @@ int csv_finish(struct csv_out *o) { return n2d_out_commit(&o->o); }
 
 void csv_abandon(struct csv_out *o) { n2d_out_cancel(&o->o); }
 
+/* A carriage return before a newline is part of the line's end. */
+static void unix_lines(char *text)
+{
+	char *w = text;
+	for (const char *p = text; *p; p++)
+		if (p[0] != '\r' || p[1] != '\n')
+			*w++ = *p;
+	*w = 0;
+}
+
+/* The whole file; NULL and a message. */
 static char *slurp(const char *path)
 {
 	FILE *f = fopen(path, "r");
@@ -52,7 +63,14 @@ static char *slurp(const char *path)
 		return NULL;
 	}
 	text[got] = 0;
-	return text;
+	if (strlen(text) == got && (!got || text[got - 1] == '\n')) {
+		unix_lines(text);
+		return text;
+	}
+	n2d_error(strlen(text) < got ? "%s: holds a zero byte, expected text" : "%s: the last line has no end: the file is cut off",
+		  path);
+	free(text);
+	return NULL;
 }
 
 /* Cuts the field at *s out in place and moves *s behind its separator, which is returned: ',' '\n' or 0. -1: a quote is

@@ -26,7 +26,7 @@ struct csv {
 	char *text, **cell; /* cell[(row + 1) * columns + column]; the header is row -1 */
 	size_t *line;       /* of each row in the file */
 };
-/* -1 and a message "file:line: what was expected". */
+/* -1 and a message "file:line: what was expected". Every line must be ended, else the file was cut off. */
 int csv_read(struct csv *c, const char *path);
 void csv_free(struct csv *c);
 /* -1 when there is none. */

@@ -71,6 +71,23 @@ static int number_or_nan(const struct csv *c, size_t row, int column, double *v)
 	return 0;
 }
 
+/* Names and values that n2d-bench layers can have written. */
+static int check_layer_row(const struct csv *c, size_t row, const int *column, const double *v)
+{
+	const char *layer = csv_text(c, row, column[L_LAYER]), *pass = csv_text(c, row, column[L_PASS]);
+	if (!n2d_layer_find(layer))
+		return n2d_error("%s:%zu: unknown layer '%s'", c->path, c->line[row + 1], layer);
+	if (strcmp(pass, "forward") != 0 && strcmp(pass, "train") != 0)
+		return n2d_error("%s:%zu: pass '%s', expected forward or train", c->path, c->line[row + 1], pass);
+	for (int i = L_TEXTS; i <= L_D; i++)
+		if (!(v[i] >= 1) || v[i] > (i == L_THREADS ? 1024 : 0x1p40))
+			return n2d_error("%s:%zu: %s is %g, which no run can have", c->path, c->line[row + 1], layer_columns[i], v[i]);
+	if (!(v[L_SECONDS] > 0 && v[L_SECONDS] < 1e9) || !(v[L_MIXING] >= 0 && v[L_MIXING] < 1e9) || v[L_LIMIT] < 0)
+		return n2d_error("%s:%zu: expected seconds > 0, mixing_seconds >= 0 and limit_seconds >= 0", c->path,
+				 c->line[row + 1]);
+	return 0;
+}
+
 static int read_layer_row(struct results *r, const struct csv *c, size_t row, const int *column, int want_clean)
 {
 	struct point key = {0};
@@ -78,8 +95,8 @@ static int read_layer_row(struct results *r, const struct csv *c, size_t row, co
 	for (int i = L_TEXTS; i < L_COLUMNS; i++)
 		if (i == L_LIMIT ? number_or_nan(c, row, column[i], v + i) : csv_number(c, row, column[i], v + i))
 			return -1;
-	if (!(v[L_SECONDS] > 0) || !(v[L_N] >= 1) || !(v[L_D] >= 1))
-		return n2d_error("%s:%zu: expected seconds > 0, n >= 1 and d >= 1", c->path, c->line[row + 1]);
+	if (check_layer_row(c, row, column, v))
+		return -1;
 	snprintf(key.layer, sizeof key.layer, "%s", csv_text(c, row, column[L_LAYER]));
 	snprintf(key.isa, sizeof key.isa, "%s", csv_text(c, row, column[L_ISA]));
 	snprintf(key.pass, sizeof key.pass, "%s", csv_text(c, row, column[L_PASS]));

@@ -178,6 +178,27 @@ if [ -x ./n2d-bench ]; then
 	err "--layer: unknown 'rnm'"
 	run 2 ./n2d-bench paths --width 4
 	err 'W = 4'
+
+	# Result files: each is whole and made of what a run can write, or it is named with its line.
+	columns=layer,isa,pass,threads,batch,n,d,clean,seconds,mixing_seconds,limit_seconds,memory_bytes
+	sample=rnn,scalar,forward,1,1,16,64,1,2e-3,1e-3,1e-3,0
+	csv() { printf "schema,$columns\nlayers/1,$1" >"$scratch/layers.csv"; }
+	csv "$sample\n"
+	run 0 ./n2d-bench table "$scratch/layers.csv"
+	csv "$sample\r\n"
+	run 0 ./n2d-bench table "$scratch/layers.csv"
+	csv "$sample"
+	run 2 ./n2d-bench table "$scratch/layers.csv"
+	err 'layers\.csv: the last line has no end'
+	csv "$sample\n\000\n"
+	run 2 ./n2d-bench table "$scratch/layers.csv"
+	err 'layers\.csv: holds a zero byte'
+	for change in s/rnn/rnm/ s/forward/ford/ s/,1,1,16/,1e10,1,16/ s/,16,/,1e99,/ s/2e-3/nan/ s/1e-3/-1/; do
+		csv "$(echo $sample | sed $change)\n"
+		run 2 ./n2d-bench table "$scratch/layers.csv"
+		err 'layers\.csv:2: '
+	done
+	csv "$sample\n"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

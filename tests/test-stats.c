@@ -299,6 +299,17 @@ static void test_csv(void **state)
 	assert_int_equal(csv_read(&c, path), 0);
 	assert_null(csv_schema(&c));
 	csv_free(&c);
+	write_text(path, "schema,a\r\nt/1,1\r\n");
+	assert_int_equal(csv_read(&c, path), 0);
+	assert_int_equal(csv_column(&c, "a"), 1);
+	assert_string_equal(csv_text(&c, 0, 1), "1");
+	csv_free(&c);
+	write_text(path, "schema,a\nt/1,0.0012"); /* of 0.00123, cut off */
+	assert_int_equal(csv_read(&c, path), -1);
+	assert_non_null(strstr(n2d_error_text(), "the last line has no end"));
+	write_text(path, "schema,a\nt/1,1\n");
+	assert_int_equal(csv_read(&c, path), 0);
+	csv_free(&c);
 	unlink(path);
 	assert_int_equal(csv_create(&o, "/nonexistent/x.csv", "t/1", "a"), -1);
 	assert_int_equal(csv_read(&c, path), -1);
