@@ -39,7 +39,7 @@ int bench_failed(const char *command)
 	return N2D_EXIT_FAILED;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	if (argc < 2) {
 		help(stderr);
@@ -58,4 +58,14 @@ int main(int argc, char **argv)
 			return commands[i].run(argc - 1, argv + 1);
 	fprintf(stderr, "n2d-bench: unknown command '%s'; n2d-bench --help lists them\n", argv[1]);
 	return N2D_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int code = run(argc, argv);
+	if (fflush(stdout) || ferror(stdout)) { /* a full disk must not look like success */
+		perror("n2d-bench: standard output");
+		return code ? code : N2D_EXIT_FAILED;
+	}
+	return code;
 }

@@ -199,6 +199,11 @@ if [ -x ./n2d-bench ]; then
 		err 'layers\.csv:2: '
 	done
 	csv "$sample\n"
+	if [ -w /dev/full ]; then
+		./n2d-bench table "$scratch/layers.csv" >/dev/full 2>"$scratch/err"
+		code=$?
+		[ $code = 1 ] && good || bad "n2d-bench table to a full disk: exit code $code, should be 1"
+	fi
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
