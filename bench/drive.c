@@ -27,6 +27,9 @@ void drive_catch(void)
 {
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
+	if (signal(SIGHUP, on_signal) == SIG_IGN) /* nohup */
+		signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN); /* who stops reading what is printed must not cost the CSV file */
 }
 
 void drive_init(int *argc, char **argv)

@@ -133,8 +133,11 @@ int bench_kernels(int argc, char **argv)
 		return bench_failed("kernels");
 	drive_catch();
 	machine_start(ctx, contexts);
-	if (roof_find_levels(&levels, ctx))
+	if (roof_find_levels(&levels, ctx)) {
+		if (opt.csv)
+			csv_abandon(&out);
 		return bench_failed("kernels");
+	}
 	int bad = sample_all(c, (size_t)selected, &levels);
 	timed_print(c, (size_t)selected, &levels);
 	if (report(c, (size_t)selected, &out) ||

@@ -204,6 +204,20 @@ if [ -x ./n2d-bench ]; then
 		code=$?
 		[ $code = 1 ] && good || bad "n2d-bench table to a full disk: exit code $code, should be 1"
 	fi
+	# Whatever ends a run, its file is there whole, and nothing else.
+	small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1"
+	for signal in HUP TERM; do
+		./n2d-bench layers $small --n 2..4096 --csv "$scratch/$signal.csv" >"$scratch/out" 2>"$scratch/err" &
+		until [ -e "$scratch/$signal.csv.tmp" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+		sleep 0.2
+		kill -$signal $!
+		wait $!
+		code=$?
+		[ "$code $(ls "$scratch" | grep -c "$signal.csv")" = '1 1' ] && [ -s "$scratch/$signal.csv" ] && good ||
+			bad "layers ended by $signal: exit code $code and $(ls "$scratch" | grep "$signal")"
+	done
+	(trap - PIPE; ./n2d-bench layers $small --csv "$scratch/pipe.csv" 2>"$scratch/err") | true
+	[ -s "$scratch/pipe.csv" ] && good || bad "layers, its output closed: no CSV file"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
