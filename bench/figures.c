@@ -26,6 +26,7 @@ static const char usage[] =
 	"  --pass P       forward (default) or train\n"
 	"  --help\n";
 
+enum { OUT_MOST = 1000 };
 static struct {
 	const char *out, *isa, *pass;
 	size_t threads;
@@ -260,6 +261,8 @@ static int parse(int argc, char **argv)
 			break;
 		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
 		}
+	if (!*opt.out || strlen(opt.out) > OUT_MOST)
+		return n2d_error("--out: expected a directory's name of 1 to %d bytes", OUT_MOST);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -171,6 +172,12 @@ int machine_beside(const char *csv, const char *command, const struct roof_level
 {
 	char path[1024];
 	size_t len = strlen(csv);
+	struct stat s;
+	/* Nothing lies beside a device or a pipe, nor beside /dev/stdout when that is a file. */
+	if (strncmp(csv, "/dev/", 5) == 0 || (stat(csv, &s) == 0 && !S_ISREG(s.st_mode)))
+		return 0;
+	if (len >= sizeof path - sizeof ".json")
+		return n2d_error("no machine file: the name '%.40s...' is too long", csv);
 	if (len > 4 && strcmp(csv + len - 4, ".csv") == 0)
 		len -= 4;
 	snprintf(path, sizeof path, "%.*s.json", (int)len, csv);

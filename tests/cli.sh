@@ -178,6 +178,8 @@ if [ -x ./n2d-bench ]; then
 	err "--layer: unknown 'rnm'"
 	run 2 ./n2d-bench paths --width 4
 	err 'W = 4'
+	run 2 ./n2d-bench figures --out ''
+	err '^n2d-bench figures: --out:'
 
 	# Result files: each is whole and made of what a run can write, or it is named with its line.
 	columns=layer,isa,pass,threads,batch,n,d,clean,seconds,mixing_seconds,limit_seconds,memory_bytes
@@ -216,6 +218,8 @@ if [ -x ./n2d-bench ]; then
 		[ "$code $(ls "$scratch" | grep -c "$signal.csv")" = '1 1' ] && [ -s "$scratch/$signal.csv" ] && good ||
 			bad "layers ended by $signal: exit code $code and $(ls "$scratch" | grep "$signal")"
 	done
+	./n2d-bench layers $small --csv /dev/stdout >"$scratch/out" 2>"$scratch/err"
+	[ ! -e /dev/stdout.json ] && grep -q '^layers/1,' "$scratch/out" && good || bad "layers --csv /dev/stdout"
 	(trap - PIPE; ./n2d-bench layers $small --csv "$scratch/pipe.csv" 2>"$scratch/err") | true
 	[ -s "$scratch/pipe.csv" ] && good || bad "layers, its output closed: no CSV file"
 fi
