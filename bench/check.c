@@ -32,5 +32,7 @@ int check_close(const char *what, const float *got, const float *want, size_t n,
 	}
 	if (norm > 0 && sqrt(err) <= bound * sqrt(norm))
 		return 0;
+	if (norm == 0)
+		return n2d_error("%s is expected to be 0 everywhere at this size, which shows nothing", what);
 	return n2d_error("%s is off by %.3g of its norm %.3g, allowed is %.3g", what, sqrt(err / norm), sqrt(norm), bound);
 }
