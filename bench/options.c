@@ -22,6 +22,14 @@ static int number(const char **s, size_t *v)
 	return 0;
 }
 
+static int has_size(const struct size_list *l, size_t v)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i] == v)
+			return 1;
+	return 0;
+}
+
 int parse_sizes(struct size_list *l, const char *option, const char *text)
 {
 	const char *s = text;
@@ -37,6 +45,8 @@ int parse_sizes(struct size_list *l, const char *option, const char *text)
 				break;
 		}
 		for (; a <= b; a *= 2) {
+			if (has_size(l, a))
+				continue;
 			if (l->n == LIST_MOST)
 				return n2d_error("%s: '%s', expected at most %d sizes", option, text, LIST_MOST);
 			l->v[l->n++] = a;

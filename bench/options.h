@@ -11,7 +11,7 @@ struct size_list {
 	size_t n, v[LIST_MOST];
 };
 
-/* "16,64,256", or "16..4096" (doubling), or both mixed; all >= 1. -1 and a message naming the option. */
+/* "16,64,256", or "16..4096" (doubling), or both mixed; all >= 1, each kept once. -1 and a message naming the option. */
 int parse_sizes(struct size_list *l, const char *option, const char *text);
 /* One whole number in [least, most]. */
 int parse_number(size_t *v, const char *option, const char *text, size_t least, size_t most);

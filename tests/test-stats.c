@@ -322,6 +322,8 @@ static void test_options(void **state)
 	size_t v;
 	assert_int_equal(parse_sizes(&l, "--n", "16..100,7"), 0);
 	assert_true(l.n == 4 && l.v[0] == 16 && l.v[2] == 64 && l.v[3] == 7);
+	assert_int_equal(parse_sizes(&l, "--threads", "1,1,2,1..4"), 0);
+	assert_true(l.n == 3 && l.v[0] == 1 && l.v[1] == 2 && l.v[2] == 4);
 	assert_int_equal(parse_sizes(&l, "--n", "16,"), -1);
 	assert_int_equal(parse_sizes(&l, "--n", "0"), -1);
 	assert_int_equal(parse_sizes(&l, "--n", "8..4"), -1);
