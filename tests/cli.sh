@@ -150,6 +150,9 @@ err 'vocabulary of 27'
 run 2 ./n2d make-data numbers -o "$scratch/x" --max-length 7
 run 2 ./n2d make-data numbers -o "$scratch/x" --vocab 20
 run 2 ./n2d make-data copy -o "$scratch/x" --lines -1
+run 2 ./n2d make-data copy -o "$scratch/x" --src-lang=
+run 2 ./n2d make-data copy -o "$scratch/x" --src-lang de --trg-lang de
+err "'de', --trg-lang 'de': expected two different names"
 run 1 ./n2d make-data copy -o "$scratch/none/x"
 err "cannot write '.*/none/x.src'"
 ls "$scratch"/x.* >/dev/null 2>&1 && bad 'a failing make-data leaves files' || good

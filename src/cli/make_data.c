@@ -1,6 +1,7 @@
 /* n2d make-data: parallel text whose right answer is known. */
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/cli.h"
@@ -108,6 +109,8 @@ int n2d_cmd_make_data(int argc, char **argv)
 	}
 	if (code || (code = settle(&a, argc, argv)))
 		return code;
+	if (!*a.source || !*a.target || strcmp(a.source, a.target) == 0)
+		return n2d_usage("make-data", "--src-lang '%s', --trg-lang '%s': expected two different names", a.source, a.target);
 	struct n2d_task t; /* settings that cannot be are usage, files that cannot be written a failure */
 	if (n2d_task_open(&t, &a.c))
 		return n2d_usage("make-data", "%s", n2d_error_text());
