@@ -91,8 +91,9 @@ int check_list(const char *option, const char *list, int (*is_word)(const char *
 	return 0;
 }
 
-/* Every word of the list must be a usable instruction set: n2d_ctx_init tells what is wrong. */
-static int check_names(const char *isas)
+/* Every word of the list must be a usable instruction set: n2d_ctx_init tells what is wrong, and with what: a name that is
+ * all of N2D_ISA it takes from there. */
+static int check_names(const char *isas, int from_environment)
 {
 	char word[32];
 	if (isas && !*isas)
@@ -101,7 +102,7 @@ static int check_names(const char *isas)
 		size_t len = strcspn(s, ",");
 		struct n2d_ctx ctx;
 		snprintf(word, sizeof word, "%.*s", (int)len, s);
-		if (n2d_ctx_init(&ctx, word, 1))
+		if (n2d_ctx_init(&ctx, from_environment && strcmp(word, isas) == 0 ? NULL : word, 1))
 			return -1;
 		n2d_ctx_free(&ctx);
 		s += len + (s[len] == ',');
@@ -114,9 +115,10 @@ int open_contexts(struct n2d_ctx *ctx, const char *isas, const struct size_list 
 	const char *env = getenv("N2D_ISA");
 	int n = 0;
 	size_t rows;
-	if (!isas && env && *env)
+	int from_environment = !isas && env && *env;
+	if (from_environment)
 		isas = env;
-	if (check_names(isas))
+	if (check_names(isas, from_environment))
 		return -1;
 	const struct n2d_isa *isa = n2d_isa_all(&rows);
 	for (size_t i = rows; i-- > 0;) { /* the widest first */

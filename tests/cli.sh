@@ -167,6 +167,8 @@ if [ -x ./n2d-bench ]; then
 	for command in roof kernels layers; do
 		run 2 ./n2d-bench $command --isa=
 		err "--isa: ''"
+		run 2 env N2D_ISA=sse9 ./n2d-bench $command
+		err ': N2D_ISA: '
 		run 2 ./n2d-bench $command --isa scalar --threads 4294967297
 		err 'not in 1 \.\. 1024'
 		run 2 ./n2d-bench $command --isa scalar --threads "$(seq -s, 33)"
