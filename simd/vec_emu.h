@@ -4,7 +4,6 @@
 #define N2D_VEC_EMU_H
 
 #include <math.h>
-#include <string.h>
 
 #ifdef N2D_VEC_emu16
 #define V_ISA emu16
@@ -20,12 +19,14 @@
 #define V_GEMM_NV 2
 #define V_ATTN_NV 2
 
-typedef struct {
+/* One type, read either way. With two and memcpy between them gcc 12 miscompiles tanh for AArch64: both copies share a
+ * place on the stack, the store of the integers is dropped because the same bytes lie there already (postreload), then
+ * their load passes the store of the floats that was kept, which has another type (sched2). The other instruction sets
+ * tell v_t from i_t. */
+typedef union {
 	float f[V_LANES];
-} v_t;
-typedef struct {
 	int32_t i[V_LANES];
-} i_t;
+} v_t, i_t;
 typedef struct {
 	unsigned char m[V_LANES];
 } m_t;
@@ -74,18 +75,8 @@ V_EACH(v_t, f, v_zero, (void), 0)
 V_EACH(i_t, i, i_set1, (int32_t a), a)
 V_EACH(i_t, i, i_iota, (void), (int32_t)l)
 
-static inline i_t v_bits(v_t a)
-{
-	i_t r;
-	memcpy(&r, &a, sizeof r);
-	return r;
-}
-static inline v_t i_bits(i_t a)
-{
-	v_t r;
-	memcpy(&r, &a, sizeof r);
-	return r;
-}
+static inline i_t v_bits(v_t a) { return a; }
+static inline v_t i_bits(i_t a) { return a; }
 
 V_EACH(v_t, f, v_add, (v_t a, v_t b), a.f[l] + b.f[l])
 V_EACH(v_t, f, v_sub, (v_t a, v_t b), a.f[l] - b.f[l])
