@@ -22,10 +22,12 @@ static size_t class_rows(const struct n2d_convolution *c, size_t phase)
 
 static size_t phases(const struct n2d_convolution *c) { return c->dilation < c->T ? c->dilation : c->T; }
 
-size_t n2d_convolution_workspace(const struct n2d_convolution *c)
+static size_t spread_floats(const struct n2d_convolution *c)
 {
 	return n2d_floats(c->B, n2d_add(c->T, n2d_mul(phases(c), c->W - 1)), c->D);
 }
+
+size_t n2d_convolution_workspace(const struct n2d_convolution *c) { return n2d_mul(2, spread_floats(c)); }
 
 /* ---- weights */
 
@@ -46,13 +48,13 @@ void n2d_convolution_pack(const struct n2d_ctx *ctx, float *packed, const float 
 	n2d_pack(ctx, packed + one, 0, W * D, D, flipped, D);
 }
 
-/* ---- the copy with zeros round each sentence, class by class: [phase][B][W - 1 + rows][D] */
+/* ---- the copy with W - 1 rows of zeros round each sentence, class by class: [phase][B][W - 1 + rows][D] */
 
 struct spread {
 	const struct n2d_convolution *c;
 	float *to;
 	const float *x;
-	size_t zeros;
+	size_t zeros; /* of the W - 1, before the sentence */
 };
 
 /* Floats of the classes before this one. */
@@ -82,9 +84,9 @@ static void spread_sentence(void *arg, size_t b, int thread)
 	}
 }
 
-static void spread(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *to, const float *x, int backward)
+static void spread(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *to, const float *x, size_t zeros)
 {
-	struct spread s = {c, to, x, before(c, backward)};
+	struct spread s = {c, to, x, zeros};
 	n2d_parallel(ctx, c->B, spread_sentence, &s);
 }
 
@@ -131,7 +133,7 @@ void n2d_convolution_fwd(const struct n2d_ctx *ctx, const struct n2d_convolution
 {
 	struct n2d_call call;
 	observe(ctx, &call, "convolution", c, x, NULL, y, packed);
-	spread(ctx, c, ws, x, 0);
+	spread(ctx, c, ws, x, before(c, 0));
 	convolve(ctx, c, y, packed, bias, ws);
 	n2d_trace_close(ctx, &call);
 }
@@ -141,7 +143,7 @@ void n2d_convolution_bwd(const struct n2d_ctx *ctx, const struct n2d_convolution
 {
 	struct n2d_call call;
 	observe(ctx, &call, "convolution_bwd", c, dy, NULL, dx, packed);
-	spread(ctx, c, ws, dy, 1);
+	spread(ctx, c, ws, dy, before(c, 1));
 	convolve(ctx, c, dx, packed + n2d_packed_floats(ctx, c->W * c->D, c->D), NULL, ws);
 	n2d_trace_close(ctx, &call);
 }
@@ -151,16 +153,18 @@ void n2d_convolution_weights_acc(const struct n2d_ctx *ctx, const struct n2d_con
 {
 	struct n2d_call call;
 	observe(ctx, &call, "convolution_weights", c, dy, x, dweight, NULL);
-	spread(ctx, c, ws, x, 0);
-	for (size_t p = 0; p < phases(c); p++)
-		for (size_t b = 0; b < c->B; b++) {
-			size_t rows = class_rows(c, p);
-			struct n2d_gemm g = n2d_gemm_plain(1, 0, c->D, c->W * c->D, rows);
-			g.lda = c->dilation * c->D;
-			g.ldb = c->D; /* rows overlap */
-			g.beta = 1;
-			n2d_gemm(ctx, &g, dweight, dy + (b * c->T + p) * c->D, ws + class_at(c, p) + b * (rows + c->W - 1) * c->D);
-		}
+	/* dy is spread too, its zeros behind each sentence: they meet the windows that run into the next one, and one
+	 * product takes all sentences. */
+	float *ds = ws + spread_floats(c);
+	spread(ctx, c, ws, x, before(c, 0));
+	spread(ctx, c, ds, dy, 0);
+	for (size_t p = 0; c->B && p < phases(c); p++) {
+		size_t rows = c->B * (class_rows(c, p) + c->W - 1) - (c->W - 1); /* the last window ends with the copy */
+		struct n2d_gemm g = n2d_gemm_plain(1, 0, c->D, c->W * c->D, rows);
+		g.ldb = c->D; /* rows overlap */
+		g.beta = 1;
+		n2d_gemm(ctx, &g, dweight, ds + class_at(c, p), ws + class_at(c, p));
+	}
 	n2d_trace_close(ctx, &call);
 }
 

@@ -32,7 +32,7 @@ void n2d_convolution_fwd(const struct n2d_ctx *ctx, const struct n2d_convolution
 /* dx[B,T,D] */
 void n2d_convolution_bwd(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dx, const float *dy,
 			 const float *packed, float *ws);
-/* dweight[D,W,D] += ; dy's padding must be 0. */
+/* dweight[D,W,D] += */
 void n2d_convolution_weights_acc(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, const float *dy,
 				 const float *x, float *ws);
 

@@ -4,7 +4,8 @@
  *
  * op(X) is X or its transpose. E is the epilogue: add bias[N] to every row, then ReLU, then add
  * residual[M,N]; each when asked for. beta == 0 never reads C. K == 0 gives E(beta * C).
- * C overlaps no input, except residual == C with ldr == ldc and no ReLU, which adds 1 to beta. Row strides are >= the width.
+ * C overlaps no input, except residual == C with ldr == ldc and no ReLU, which adds 1 to beta. Row strides are >= the width; rows of A
+ * and B, which are only read, may overlap (op/convolution.c).
  * alpha == 0 is as K == 0.
  *
  * Every element is one chain of multiply-adds in the order of k, starting from beta * C (alpha multiplies A first),
