@@ -41,7 +41,7 @@ mutant causal-aligned-to-start src/op/attention.c 's/w.end = shift + 1/w.end = 1
 mutant causal-off-by-one src/op/attention.c 's/w.end = shift + 1/w.end = shift + 2/' tests/op-attention
 mutant window-off-by-one src/op/attention.c 's/w.end = shift + R + 1/w.end = shift + R/' tests/op-attention
 mutant key-lengths-ignored src/op/attention.c 's/w.keys = n2d_clamp(a->klen\[b\], a->Tk)/w.keys = a->Tk/' tests/op-attention
-mutant scale-missing src/op/attention.c 's/i0 \* a->q.st, a->scale, rows, a->K/i0 * a->q.st, 1, rows, a->K/' tests/op-attention
+mutant scale-missing src/op/attention.c 's/i0 \* a->q.st, a->scale,$/i0 * a->q.st, 1,/' tests/op-attention
 mutant wrong-root-of-k src/layer/attention.c 's/sqrt((double)K)/(double)K/' tests/test-layers
 mutant bwd-without-delta simd/body/attn_bwd.c 's/v_sub(v_load(dp + j), d)/v_load(dp + j)/' "$(kernel attn_bwd)"
 mutant eps-outside-root simd/body/norm.c 's/(var > 0 || var != var ? var : 0) + eps)/var > 0 || var != var ? var : 0) + eps/;s/1 \/ sqrtf(var\(.*\) + eps;/1 \/ (sqrtf(var\1 + eps);/' "$(kernel layernorm_fwd)"
