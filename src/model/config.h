@@ -6,13 +6,13 @@
 
 #include <stddef.h>
 
-enum n2d_norm { N2D_NORM_POST, N2D_NORM_PRE };       /* LayerNorm(x + f(x)), as the paper; x + f(LayerNorm(x)) */
-enum n2d_norm_kind { N2D_NORM_LAYER, N2D_NORM_RMS }; /* with mean and bias; root mean square, without both */
-enum n2d_final_norm { N2D_FINAL_AUTO, N2D_FINAL_NO, N2D_FINAL_YES };
-enum n2d_positions { N2D_POSITIONS_SINUSOIDAL, N2D_POSITIONS_LEARNED, N2D_POSITIONS_NONE, N2D_POSITIONS_ROTARY };
-enum n2d_activation { N2D_ACTIVATION_RELU, N2D_ACTIVATION_GELU, N2D_ACTIVATION_SWIGLU };
-enum n2d_mixer { N2D_MIXER_ATTENTION, N2D_MIXER_LSTM, N2D_MIXER_CONV };
-enum n2d_tied { N2D_TIED_ALL, N2D_TIED_OUTPUT, N2D_TIED_NONE };
+enum n2d_config_norm { N2D_NORM_POST, N2D_NORM_PRE };       /* LayerNorm(x + f(x)), as the paper; x + f(LayerNorm(x)) */
+enum n2d_config_norm_kind { N2D_NORM_LAYER, N2D_NORM_RMS }; /* with mean and bias; root mean square, without both */
+enum n2d_config_final_norm { N2D_FINAL_AUTO, N2D_FINAL_NO, N2D_FINAL_YES };
+enum n2d_config_positions { N2D_POSITIONS_SINUSOIDAL, N2D_POSITIONS_LEARNED, N2D_POSITIONS_NONE, N2D_POSITIONS_ROTARY };
+enum n2d_config_activation { N2D_ACTIVATION_RELU, N2D_ACTIVATION_GELU, N2D_ACTIVATION_SWIGLU };
+enum n2d_config_mixer { N2D_MIXER_ATTENTION, N2D_MIXER_LSTM, N2D_MIXER_CONV };
+enum n2d_config_tied { N2D_TIED_ALL, N2D_TIED_OUTPUT, N2D_TIED_NONE };
 
 struct n2d_config {
 	int norm, norm_kind, final_norm, positions, activation, mixer, tied, output_bias; /* of the enums above */
