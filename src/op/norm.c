@@ -8,90 +8,140 @@
 struct job {
 	const struct n2d_kernels *k;
 	const struct n2d_norm *n;
-	float *y, *s, *mean, *rstd; /* forward */
-	const float *x, *r, *gamma, *beta;
-	float *dx, *ws; /* backward: dgamma and dbeta of each block of rows */
-	const float *dy, *kept_mean, *kept_rstd;
+	const float *x, *r, *gamma, *beta; /* forward; x is t in backward */
+	float *y, *t, *mean, *rstd;
+	const struct n2d_norm_grads *g; /* backward */
+	const float *kept_mean, *kept_rstd;
+	float *ws;
 };
 
+static int drops(const struct n2d_norm *n) { return n->dropout && n->dropout->p > 0; }
+
+static const char *name(const struct n2d_norm *n, int backward)
+{
+	static const char *const names[][2] = {
+		[N2D_LAYERNORM] = {"layernorm", "layernorm-bwd"},
+		[N2D_RMSNORM] = {"rmsnorm", "rmsnorm-bwd"},
+		[N2D_NORM_NONE] = {"residual", "residual-bwd"},
+	};
+	return names[n->kind][backward];
+}
+
+static void row_fwd(const struct job *j, size_t i, const float *x, const float *r)
+{
+	size_t D = j->n->D, at = i * D;
+	float *y = j->y + at, *t = j->t ? j->t + at : NULL;
+	x += at;
+	r = r ? r + at : NULL;
+	if (j->n->kind == N2D_LAYERNORM)
+		j->k->layernorm_fwd(y, t, j->mean + i, j->rstd + i, x, r, j->gamma, j->beta, D, j->n->eps);
+	else if (j->n->kind == N2D_RMSNORM)
+		j->k->rmsnorm_fwd(y, t, j->rstd + i, x, r, j->gamma, D, j->n->eps);
+	else if (r)
+		j->k->add(y, x, r, D);
+	else if (y != x)
+		memcpy(y, x, D * sizeof *y);
+}
+
+/* What dropout leaves of the task's rows of r waits in y. */
 static void fwd_task(void *arg, size_t task, int thread)
 {
 	const struct job *j = arg;
 	size_t D = j->n->D, r0, rows = n2d_chunk(j->n->rows, n2d_chunk_rows(D), task, &r0);
+	const float *r = j->r;
 	(void)thread;
-	for (size_t i = r0; i < r0 + rows; i++) {
-		const float *r = j->r ? j->r + i * D : NULL;
-		float *s = j->s ? j->s + i * D : NULL;
-		if (j->n->kind == N2D_RMSNORM)
-			j->k->rmsnorm_fwd(j->y + i * D, s, j->rstd + i, j->x + i * D, r, j->gamma, D, j->n->eps);
-		else
-			j->k->layernorm_fwd(j->y + i * D, s, j->mean + i, j->rstd + i, j->x + i * D, r, j->gamma, j->beta, D, j->n->eps);
+	if (r && drops(j->n)) {
+		j->k->dropout(j->y + r0 * D, r + r0 * D, j->n->dropout, r0 * D, rows * D);
+		r = j->y;
 	}
+	for (size_t i = r0; i < r0 + rows; i++)
+		row_fwd(j, i, j->x, r);
 }
 
-void n2d_norm_fwd(const struct n2d_ctx *ctx, const struct n2d_norm *n, float *y, float *s, float *mean, float *rstd,
-		  const float *x, const float *r, const float *gamma, const float *beta)
+void n2d_norm_fwd(const struct n2d_ctx *ctx, const struct n2d_norm *n, float *y, float *t, float *mean, float *rstd, const float *x,
+		  const float *r, const float *gamma, const float *beta)
 {
-	struct job j = {.k = ctx->k, .n = n, .y = y, .s = s, .mean = mean, .rstd = rstd, .x = x, .r = r, .gamma = gamma, .beta = beta};
+	struct job j = {.k = ctx->k, .n = n, .x = x, .r = r, .gamma = gamma, .beta = beta, .y = y, .t = t, .mean = mean, .rstd = rstd};
 	struct n2d_call call;
-	double arrays = 2 + (r != NULL) + (r && s);
-	if (n2d_trace_open(ctx, &call, n->kind == N2D_RMSNORM ? "rmsnorm" : "layernorm", n2d_norm_fwd_flops(n),
-			   4 * arrays * (double)n->rows * (double)n->D)) {
+	int norm = n->kind != N2D_NORM_NONE, keep = norm && r && t && t != y;
+	if (n2d_trace_open(ctx, &call, name(n, 0), n2d_norm_fwd_flops(n), 4.0 * (2 + (r != NULL) + keep) * (double)n->rows * (double)n->D)) {
 		n2d_trace_dim(&call, "rows", n->rows);
 		n2d_trace_dim(&call, "D", n->D);
 		n2d_trace_read(&call, x, n->rows, n->D, n->D, N2D_ROWWISE);
 		n2d_trace_read(&call, r, n->rows, n->D, n->D, N2D_ROWWISE);
-		n2d_trace_read(&call, gamma, 1, n->D, n->D, N2D_ALL_ROWS);
+		n2d_trace_read(&call, norm ? gamma : NULL, 1, n->D, n->D, N2D_ALL_ROWS);
 		n2d_trace_write(&call, y, n->rows, n->D, n->D);
-		n2d_trace_write(&call, r ? s : NULL, n->rows, n->D, n->D);
-		n2d_trace_write(&call, rstd, n->rows, 1, 1);
+		n2d_trace_write(&call, keep ? t : NULL, n->rows, n->D, n->D);
+		n2d_trace_write(&call, norm ? rstd : NULL, n->rows, 1, 1);
 	}
 	n2d_parallel(ctx, n2d_chunks(n->rows, n2d_chunk_rows(n->D)), fwd_task, &j);
 	n2d_trace_close(ctx, &call);
 }
 
-/* dgamma and dbeta are sums over rows: each task sums its rows in its own 2 D floats, which are then added in the order of tasks. */
+/* A task's part of the workspace: its sums over rows dgamma and dbeta, which are then added in the order of tasks, and a row. */
+static size_t part(const struct n2d_norm *n) { return n2d_floats(3, n->D, 1); }
+
+/* dx is written last, for it may be any input. */
+static void row_bwd(const struct job *j, size_t i, float *dgamma)
+{
+	const struct n2d_norm_grads *g = j->g;
+	size_t D = j->n->D, at = i * D;
+	const float *dy = g->dy + at, *t = j->x + (j->n->kind == N2D_NORM_NONE ? 0 : at);
+	float *dbeta = dgamma + D, *row = dbeta + D, *dt = g->skip ? row : g->dx + at;
+	if (g->dy2) {
+		j->k->add(row, dy, g->dy2 + at, D);
+		dy = row;
+	}
+	if (j->n->kind == N2D_LAYERNORM)
+		j->k->layernorm_bwd(dt, dgamma, dbeta, dy, t, j->gamma, j->kept_mean[i], j->kept_rstd[i], D);
+	else if (j->n->kind == N2D_RMSNORM)
+		j->k->rmsnorm_bwd(dt, dgamma, dy, t, j->gamma, j->kept_rstd[i], D);
+	else if (dt != dy)
+		memcpy(dt, dy, D * sizeof *dt);
+	if (g->skip)
+		j->k->add(g->dx + at, dt, g->skip + at, D);
+}
+
 static void bwd_task(void *arg, size_t task, int thread)
 {
 	const struct job *j = arg;
 	size_t D = j->n->D, r0, rows = n2d_chunk(j->n->rows, n2d_chunk_rows(D), task, &r0);
-	float *dgamma = j->ws + task * n2d_floats(2, D, 1), *dbeta = dgamma + D;
+	float *dgamma = j->ws + task * part(j->n);
 	(void)thread;
 	memset(dgamma, 0, 2 * D * sizeof *dgamma);
-	for (size_t i = r0; i < r0 + rows; i++) {
-		const float *dy = j->dy + i * D, *x = j->x + i * D;
-		if (j->n->kind == N2D_RMSNORM)
-			j->k->rmsnorm_bwd(j->dx + i * D, dgamma, dy, x, j->gamma, j->kept_rstd[i], D);
-		else
-			j->k->layernorm_bwd(j->dx + i * D, dgamma, dbeta, dy, x, j->gamma, j->kept_mean[i], j->kept_rstd[i], D);
-	}
+	for (size_t i = r0; i < r0 + rows; i++)
+		row_bwd(j, i, dgamma);
+	if (drops(j->n))
+		j->k->dropout(j->g->dr + r0 * D, j->g->dx + r0 * D, j->n->dropout, r0 * D, rows * D);
 }
 
-size_t n2d_norm_bwd_workspace(const struct n2d_norm *n)
-{
-	return n2d_mul(n2d_chunks(n->rows, n2d_chunk_rows(n->D)), n2d_floats(2, n->D, 1));
-}
+size_t n2d_norm_bwd_workspace(const struct n2d_norm *n) { return n2d_mul(n2d_chunks(n->rows, n2d_chunk_rows(n->D)), part(n)); }
 
-void n2d_norm_bwd(const struct n2d_ctx *ctx, const struct n2d_norm *n, float *dx, float *dgamma, float *dbeta, const float *dy,
-		  const float *t, const float *gamma, const float *mean, const float *rstd, float *ws)
+void n2d_norm_bwd(const struct n2d_ctx *ctx, const struct n2d_norm *n, const struct n2d_norm_grads *g, const float *t, const float *gamma,
+		  const float *mean, const float *rstd, float *ws)
 {
-	struct job j = {.k = ctx->k, .n = n, .dx = dx, .dy = dy, .x = t, .gamma = gamma, .kept_mean = mean, .kept_rstd = rstd, .ws = ws};
-	size_t tasks = n2d_chunks(n->rows, n2d_chunk_rows(n->D)), stride = n2d_floats(2, n->D, 1);
+	struct job j = {.k = ctx->k, .n = n, .x = t, .gamma = gamma, .g = g, .kept_mean = mean, .kept_rstd = rstd, .ws = ws};
+	size_t tasks = n2d_chunks(n->rows, n2d_chunk_rows(n->D));
 	struct n2d_call call;
-	if (n2d_trace_open(ctx, &call, n->kind == N2D_RMSNORM ? "rmsnorm-bwd" : "layernorm-bwd", n2d_norm_bwd_flops(n),
-			   12.0 * (double)n->rows * (double)n->D)) {
+	int norm = n->kind != N2D_NORM_NONE;
+	if (n2d_trace_open(ctx, &call, name(n, 1), n2d_norm_bwd_flops(n),
+			   4.0 * (2 + norm + (g->dy2 != NULL) + (g->skip != NULL) + drops(n)) * (double)n->rows * (double)n->D)) {
 		n2d_trace_dim(&call, "rows", n->rows);
 		n2d_trace_dim(&call, "D", n->D);
-		n2d_trace_read(&call, dy, n->rows, n->D, n->D, N2D_ROWWISE);
-		n2d_trace_read(&call, t, n->rows, n->D, n->D, N2D_ROWWISE);
-		n2d_trace_read(&call, gamma, 1, n->D, n->D, N2D_ALL_ROWS);
-		n2d_trace_write(&call, dx, n->rows, n->D, n->D);
-		n2d_trace_write(&call, dgamma, 1, n->D, n->D);
+		n2d_trace_read(&call, g->dy, n->rows, n->D, n->D, N2D_ROWWISE);
+		n2d_trace_read(&call, g->dy2, n->rows, n->D, n->D, N2D_ROWWISE);
+		n2d_trace_read(&call, g->skip, n->rows, n->D, n->D, N2D_ROWWISE);
+		n2d_trace_read(&call, norm ? t : NULL, n->rows, n->D, n->D, N2D_ROWWISE);
+		n2d_trace_read(&call, norm ? gamma : NULL, 1, n->D, n->D, N2D_ALL_ROWS);
+		n2d_trace_write(&call, g->dx, n->rows, n->D, n->D);
+		n2d_trace_write(&call, drops(n) ? g->dr : NULL, n->rows, n->D, n->D);
+		n2d_trace_write(&call, norm ? g->dgamma : NULL, 1, n->D, n->D);
 	}
 	n2d_parallel(ctx, tasks, bwd_task, &j);
-	ctx->k->colsum_acc(dgamma, ws, tasks, n->D, stride);
+	if (norm)
+		ctx->k->colsum_acc(g->dgamma, ws, tasks, n->D, part(n));
 	if (n->kind == N2D_LAYERNORM)
-		ctx->k->colsum_acc(dbeta, ws + n->D, tasks, n->D, stride);
+		ctx->k->colsum_acc(g->dbeta, ws + n->D, tasks, n->D, part(n));
 	n2d_trace_close(ctx, &call);
 }
 
