@@ -81,8 +81,8 @@ static void compare(const struct layer_run *r, const struct expected *e, const s
 {
 	const struct n2d_layer_config *c = &r->layer.c;
 	char who[160];
-	snprintf(who, sizeof who, "%s %s B=%zu T=%zu D=%zu H=%zu R=%zu W=%zu dilation=%zu F=%zu causal=%d", r->layer.kind->name,
-		 ctx->k->isa, r->B, r->T, c->D, c->H, c->R, c->W, c->dilation, c->F, c->causal);
+	snprintf(who, sizeof who, "%s %s B=%zu T=%zu D=%zu H=%zu d_k=%zu d_v=%zu R=%zu W=%zu dilation=%zu F=%zu causal=%d",
+		 r->layer.kind->name, ctx->k->isa, r->B, r->T, c->D, c->H, c->d_k, c->d_v, c->R, c->W, c->dilation, c->F, c->causal);
 	for (size_t i = 0; i < r->y.n; i++) {
 		UNIT_NEAR(who, "y", i, r->y.p[i], e->y[i].v, e->y[i].e);
 		UNIT_NEAR(who, "dx", i, r->dx.p[i], e->dx[i].v, e->dx[i].e);
@@ -262,6 +262,45 @@ static void padding_changes_nothing(void **state)
 	each_config((const size_t[]){2, 34, 64, 0}, pad);
 }
 
+/* The padding of x finite, that of dy 0: the same without the copies. */
+static void trust(const struct n2d_layer_kind *k, const struct layer_oracle *o, const struct n2d_layer_config *c, size_t i)
+{
+	(void)o;
+	struct layer_run r;
+	struct n2d_ctx ctx;
+	layer_run_open(&r, k, c, 3, 23, (const int32_t[]){7, 23, 0}, i);
+	for (size_t j = 0; j < r.x.n; j++)
+		if (isnan(r.x.p[j]))
+			r.x.p[j] = 3, r.dy.p[j] = 0;
+	UNIT_EACH_ISA(ctx, 2) {
+		r.layer.c.finite = 0;
+		layer_run_go(&r, &ctx, 1);
+		float *y = keep(&r.y), *dx = keep(&r.dx), *dparams = keep(&r.dparams);
+		r.layer.c.finite = 1;
+		layer_run_go(&r, &ctx, 1);
+		for (size_t b = 0; b < r.B; b++) {
+			size_t at = b * r.T * c->D, n = layer_run_count(&r, b) * c->D;
+			same(k, "y of finite padding", r.y.p + at, y + at, n);
+			for (size_t j = n; j < r.T * c->D; j++)
+				assert_true(isfinite(r.y.p[at + j]));
+		}
+		for (size_t j = 0; j < r.dx.n; j++)
+			assert_true(r.dx.p[j] == dx[j]); /* 0 of either sign in the padding */
+		same(k, "dparams of finite padding", r.dparams.p, dparams, r.nparams);
+		float *trained = keep(&r.y);
+		layer_run_go(&r, &ctx, 0);
+		same(k, "y of finite padding, inference", r.y.p, trained, r.y.n);
+		free(y), free(dx), free(dparams), free(trained);
+	}
+	layer_run_close(&r);
+}
+
+static void finite_padding_needs_no_copies(void **state)
+{
+	(void)state;
+	each_config((const size_t[]){2, 34, 64, 0}, trust);
+}
+
 /* Causal layers: a change of position t leaves the outputs before t, and the same backwards. */
 static void change(const struct n2d_layer_kind *k, const struct layer_oracle *o, const struct n2d_layer_config *c, size_t i)
 {
@@ -324,6 +363,7 @@ int main(void)
 		cmocka_unit_test(agrees_with_the_oracle),
 		cmocka_unit_test(same_bits_again),
 		cmocka_unit_test(padding_changes_nothing),
+		cmocka_unit_test(finite_padding_needs_no_copies),
 		cmocka_unit_test(future_changes_nothing),
 		cmocka_unit_test(sizes_are_refused_not_wrapped),
 	};

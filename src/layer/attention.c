@@ -1,87 +1,50 @@
 /* Multi-head self-attention (paper, section 3.2.2), whole, through a stored n x n matrix, and
  * restricted to a window (section 4).
  *
- * Parameters, as PyTorch's MultiheadAttention: in_proj_weight[3D,D] in_proj_bias[3D]
- * out_proj.weight[D,D] out_proj.bias[D]. One product projects to q, k and v side by side,
- * [B,T,3,H,K]; attention reads them there. */
-#include <math.h>
-#include <string.h>
-
+ * One product projects to q, k and v side by side, [B,T,3,H,K] (layer/heads.h, parameters too); attention reads
+ * them there. */
 #include "base/error.h"
 #include "base/size.h"
 #include "base/trace.h"
+#include "layer/heads.h"
 #include "layer/kinds.h"
-#include "layer/linear.h"
 #include "layer/rows.h"
-#include "op/attention.h"
 
-static size_t params(const struct n2d_layer_config *c)
-{
-	return n2d_add(n2d_mul(n2d_mul(4, c->D), c->D), n2d_mul(4, c->D));
-}
-
-static int check_as(const char *kind, const struct n2d_layer_config *c)
-{
-	if (!c->D || !c->H || c->D % c->H)
-		return n2d_error("%s: width D = %zu must be a positive multiple of the number of heads H = %zu", kind, c->D, c->H);
-	return n2d_layer_check_params(kind, params(c));
-}
-
-static int check(const struct n2d_layer_config *c) { return check_as("self-attention", c); }
-static int check_materialised(const struct n2d_layer_config *c) { return check_as("self-attention-materialised", c); }
+static int check(const struct n2d_layer_config *c) { return n2d_heads_check("self-attention", c); }
+static int check_materialised(const struct n2d_layer_config *c) { return n2d_heads_check("self-attention-materialised", c); }
 
 static int check_restricted(const struct n2d_layer_config *c)
 {
 	if (!c->R)
 		return n2d_error("restricted-attention: window R = 0; it must be at least 1");
-	return check_as("restricted-attention", c);
-}
-
-struct weights {
-	float *in, *in_bias, *out, *out_bias;
-};
-
-static struct weights weights(const struct n2d_layer_config *c, const float *p)
-{
-	float *in = (float *)p, *in_bias = in + 3 * c->D * c->D, *out = in_bias + 3 * c->D;
-	return (struct weights){in, in_bias, out, out + c->D * c->D};
-}
-
-static void init(const struct n2d_layer_config *c, float *p, struct n2d_rng *rng)
-{
-	struct weights w = weights(c, p);
-	n2d_linear_init(w.in, c->D, 3 * c->D, rng);
-	n2d_linear_init(w.out, c->D, c->D, rng);
-	memset(w.in_bias, 0, 3 * c->D * sizeof(float));
-	memset(w.out_bias, 0, c->D * sizeof(float));
+	return n2d_heads_check("restricted-attention", c);
 }
 
 static size_t packed(const struct n2d_ctx *ctx, const struct n2d_layer_config *c)
 {
-	return n2d_add(n2d_linear_packed(ctx, c->D, n2d_mul(3, c->D)), n2d_linear_packed(ctx, c->D, c->D));
+	return n2d_add(n2d_heads_in_packed(ctx, c, 3), n2d_heads_out_packed(ctx, c));
 }
 
 static const float *packed_out(const struct n2d_ctx *ctx, const struct n2d_layer *l)
 {
-	return l->packed + n2d_linear_packed(ctx, l->c.D, 3 * l->c.D);
+	return l->packed + n2d_heads_in_packed(ctx, &l->c, 3);
 }
 
 static void pack(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *to, const float *p)
 {
-	struct weights w = weights(c, p);
-	n2d_linear_pack(ctx, to, w.in, c->D, 3 * c->D);
-	n2d_linear_pack(ctx, to + n2d_linear_packed(ctx, c->D, 3 * c->D), w.out, c->D, c->D);
+	n2d_heads_in_pack(ctx, c, to, p, 0, 3);
+	n2d_heads_out_pack(ctx, c, to + n2d_heads_in_packed(ctx, c, 3), p);
 }
 
-/* The attention of all heads over [B,T,3,H,K]. len: of queries and keys alike. */
+/* Over [B,T,3,H,K]. len: of queries and keys alike. */
 static struct n2d_attention attention(const struct n2d_layer_config *c, size_t R, const int32_t *len, size_t B, size_t T)
 {
-	size_t D = c->D, K = c->H ? D / c->H : 0;
-	struct n2d_strides in = {T * 3 * D, K, 3 * D}, out = {T * D, K, D};
-	return (struct n2d_attention){
-		.B = B, .H = c->H, .Tq = T, .Tk = T, .K = K, .q = in, .k = in, .v = in, .o = out, .klen = len, .qlen = len,
-		.causal = c->causal, .window = R, .scale = (float)(1 / sqrt((double)K)),
-	};
+	size_t row = 3 * n2d_heads_width(c);
+	struct n2d_attention a = n2d_heads_attention(c, row, row, B, T, T);
+	a.klen = a.qlen = len;
+	a.causal = c->causal;
+	a.window = R;
+	return a;
 }
 
 /* What forward leaves for backward: q, k, v, the heads' outputs, and the statistics of the
@@ -92,13 +55,15 @@ struct kept {
 
 static struct kept kept(const struct n2d_layer_config *c, float *p, size_t B, size_t T)
 {
-	float *o = p + n2d_floats(B, T, 3 * c->D);
-	return (struct kept){p, o, o + n2d_floats(B, T, c->D)};
+	size_t HK = n2d_heads_width(c);
+	float *o = p + n2d_floats(B, T, 3 * HK);
+	return (struct kept){p, o, o + n2d_floats(B, T, HK)};
 }
 
 static size_t kept_floats(const struct n2d_layer_config *c, size_t B, size_t T)
 {
-	return n2d_add(n2d_floats(B, T, n2d_mul(3, c->D)), n2d_floats(B, T, c->D));
+	size_t HK = n2d_heads_width(c);
+	return n2d_add(n2d_floats(B, T, n2d_mul(3, HK)), n2d_floats(B, T, HK));
 }
 
 static size_t saved(const struct n2d_layer_config *c, size_t B, size_t T)
@@ -150,62 +115,65 @@ static size_t window(const struct n2d_layer_kind *k, const struct n2d_layer_conf
 static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x,
 		    const int32_t *len, size_t B, size_t T, float *ws)
 {
-	size_t D = l->c.D;
-	struct weights w = weights(&l->c, l->params);
-	struct n2d_attention a = attention(&l->c, window(l->kind, &l->c), len, B, T);
-	struct kept s = kept(&l->c, keep ? keep : ws, B, T);
+	const struct n2d_layer_config *c = &l->c;
+	size_t HK = n2d_heads_width(c);
+	struct n2d_attention a = attention(c, window(l->kind, c), len, B, T);
+	struct kept s = kept(c, keep ? keep : ws, B, T);
 	if (!keep)
-		ws += materialised(l) ? saved_materialised(&l->c, B, T) : saved(&l->c, B, T);
-	const float *q = s.qkv, *k = q + D, *v = k + D;
+		ws += materialised(l) ? saved_materialised(c, B, T) : saved(c, B, T);
+	const float *q = s.qkv, *k = q + HK, *v = k + HK;
+	const int32_t *dirty = n2d_rows_dirty(c, len);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	x = n2d_rows_clean(ctx, y, x, len, B, T, D); /* y is not needed yet */
-	n2d_linear_fwd(ctx, s.qkv, x, l->packed, w.in_bias, 0, B * T, D, 3 * D);
+	x = n2d_rows_clean(ctx, y, x, dirty, B, T, c->D); /* y is not needed yet */
+	n2d_heads_in_fwd(ctx, c, s.qkv, x, l->packed, 3, B * T);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	if (materialised(l))
 		n2d_attention_mat_fwd(ctx, &a, s.o, s.stat, q, k, v, ws);
 	else
 		n2d_attention_fwd(ctx, &a, s.o, s.stat, q, k, v, ws);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	n2d_linear_fwd(ctx, y, s.o, packed_out(ctx, l), w.out_bias, 0, B * T, D, D);
-	n2d_rows_clear(ctx, y, len, B, T, D);
+	n2d_heads_out_fwd(ctx, c, y, s.o, packed_out(ctx, l), l->params, B * T);
+	n2d_rows_clear(ctx, y, dirty, B, T, c->D);
 	n2d_trace_part(ctx, part);
 }
 
 static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, const float *dy,
 		     const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
 {
-	size_t D = l->c.D, n = B * T;
-	struct weights dw = weights(&l->c, dparams);
-	struct n2d_attention a = attention(&l->c, window(l->kind, &l->c), len, B, T);
-	struct kept s = kept(&l->c, (float *)keep, B, T), d = kept(&l->c, ws, B, T); /* d.stat: the operator's workspace */
-	const float *q = s.qkv, *k = q + D, *v = k + D;
-	float *dq = d.qkv, *dk = dq + D, *dv = dk + D;
+	const struct n2d_layer_config *c = &l->c;
+	size_t HK = n2d_heads_width(c);
+	struct n2d_attention a = attention(c, window(l->kind, c), len, B, T);
+	struct kept s = kept(c, (float *)keep, B, T), d = kept(c, ws, B, T); /* d.stat: the operator's workspace */
+	const float *q = s.qkv, *k = q + HK, *v = k + HK;
+	float *dq = d.qkv, *dk = dq + HK, *dv = dk + HK;
+	const int32_t *dirty = n2d_rows_dirty(c, len);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
-	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);
-	n2d_linear_bwd(ctx, d.o, dy, packed_out(ctx, l), n, D, D);
-	n2d_linear_weights_acc(ctx, dw.out, dw.out_bias, dy, s.o, n, D, D);
+	dy = n2d_rows_clean(ctx, dx, dy, dirty, B, T, c->D);
+	n2d_heads_out_bwd(ctx, c, d.o, dy, packed_out(ctx, l), B * T);
+	n2d_heads_out_weights_acc(ctx, c, dparams, dy, s.o, B * T);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	if (materialised(l))
 		n2d_attention_mat_bwd(ctx, &a, dq, dk, dv, d.o, s.stat, q, k, v, d.stat);
 	else
 		n2d_attention_bwd(ctx, &a, dq, dk, dv, d.o, s.o, s.stat, q, k, v, d.stat);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	x = n2d_rows_clean(ctx, dx, x, len, B, T, D);
-	n2d_linear_weights_acc(ctx, dw.in, dw.in_bias, d.qkv, x, n, D, 3 * D);
-	n2d_linear_bwd(ctx, dx, d.qkv, l->packed, n, D, 3 * D); /* 0 in the padding, where d.qkv is */
+	x = n2d_rows_clean(ctx, dx, x, dirty, B, T, c->D);
+	n2d_heads_in_weights_acc(ctx, c, dparams, d.qkv, x, 0, 3, B * T);
+	n2d_heads_in_bwd(ctx, c, dx, 0, d.qkv, l->packed, 3, B * T); /* 0 in the padding, where d.qkv is */
 	n2d_trace_part(ctx, part);
 }
 
 static double mixing(const struct n2d_layer_config *c, size_t R, size_t B, size_t T, int back)
 {
 	struct n2d_attention a = attention(c, R, NULL, B, T);
-	return (back ? 2.5 : 1) * n2d_attention_flops(&a);
+	return n2d_heads_mixing_flops(c, &a, back);
 }
 
 static double projections(const struct n2d_layer_config *c, size_t B, size_t T, int back)
 {
-	return (back ? 16.0 : 8.0) * (double)B * (double)T * (double)c->D * (double)c->D;
+	double rows = (double)B * (double)T;
+	return n2d_heads_flops(c, rows, rows, back);
 }
 
 static double mixing_flops(const struct n2d_layer_config *c, size_t B, size_t T, int back) { return mixing(c, 0, B, T, back); }
@@ -226,7 +194,7 @@ static double flops_restricted(const struct n2d_layer_config *c, size_t B, size_
 
 static double bytes(const struct n2d_layer_config *c, size_t B, size_t T, int back)
 {
-	return n2d_layer_bytes(params(c), c->D, B, T, back);
+	return n2d_layer_bytes(n2d_heads_params(c), c->D, B, T, back);
 }
 
 /* n x n weights written and read once a pass and head; twice as much backward. */
@@ -236,21 +204,21 @@ static double bytes_materialised(const struct n2d_layer_config *c, size_t B, siz
 }
 
 const struct n2d_layer_kind n2d_layer_self_attention = {
-	.name = "self-attention", .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)", .check = check, .params = params,
-	.init = init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace, .forward = forward,
-	.backward = backward, .flops = flops, .mixing_flops = mixing_flops, .bytes = bytes,
+	.name = "self-attention", .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)", .check = check,
+	.params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
+	.forward = forward, .backward = backward, .flops = flops, .mixing_flops = mixing_flops, .bytes = bytes,
 };
 
 const struct n2d_layer_kind n2d_layer_self_attention_materialised = {
 	.name = "self-attention-materialised", .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)",
-	.check = check_materialised, .params = params, .init = init, .packed = packed, .pack = pack,
+	.check = check_materialised, .params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack,
 	.saved = saved_materialised, .workspace = workspace_materialised, .forward = forward, .backward = backward,
 	.flops = flops, .mixing_flops = mixing_flops, .bytes = bytes_materialised,
 };
 
 const struct n2d_layer_kind n2d_layer_restricted_attention = {
 	.name = "restricted-attention", .table1 = "O(r n d)", .sequential = "O(1)", .path = "O(n/r)", .check = check_restricted,
-	.params = params, .init = init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
+	.params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
 	.forward = forward, .backward = backward, .flops = flops_restricted, .mixing_flops = mixing_flops_restricted,
 	.bytes = bytes,
 };

@@ -76,7 +76,7 @@ static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float 
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	(void)keep;
 	n2d_convolution_fwd(ctx, &s, y, x, l->packed, l->params + l->c.W * l->c.D * l->c.D, ws);
-	n2d_rows_clear(ctx, y, len, B, T, l->c.D);
+	n2d_rows_clear(ctx, y, n2d_rows_dirty(&l->c, len), B, T, l->c.D);
 	n2d_trace_part(ctx, part);
 }
 
@@ -87,11 +87,11 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	struct n2d_convolution s = shape(&l->c, len, B, T);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	(void)keep;
-	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);
+	dy = n2d_rows_clean(ctx, dx, dy, n2d_rows_dirty(&l->c, len), B, T, D);
 	n2d_convolution_weights_acc(ctx, &s, dparams, dy, x, ws);
 	n2d_column_sums_acc(ctx, dparams + l->c.W * D * D, dy, B * T, D, D);
 	n2d_convolution_bwd(ctx, &s, dx, dy, l->packed, ws); /* copies dy before it writes dx */
-	n2d_rows_clear(ctx, dx, len, B, T, D);
+	n2d_rows_clear(ctx, dx, len, B, T, D); /* windows reach into the padding */
 	n2d_trace_part(ctx, part);
 }
 
@@ -169,7 +169,7 @@ static void forward_separable(const struct n2d_ctx *ctx, const struct n2d_layer 
 	n2d_depthwise_fwd(ctx, &s, z, x, w.depth);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	n2d_linear_fwd(ctx, y, z, l->packed, w.bias, 0, B * T, l->c.D, l->c.D);
-	n2d_rows_clear(ctx, y, len, B, T, l->c.D);
+	n2d_rows_clear(ctx, y, n2d_rows_dirty(&l->c, len), B, T, l->c.D);
 	n2d_trace_part(ctx, part);
 }
 
@@ -180,9 +180,9 @@ static void backward_separable(const struct n2d_ctx *ctx, const struct n2d_layer
 	struct n2d_convolution s = shape(&l->c, len, B, T);
 	struct weights w = weights(&l->c, l->params), dw = weights(&l->c, dparams);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D); /* dx is written last */
+	dy = n2d_rows_clean(ctx, dx, dy, n2d_rows_dirty(&l->c, len), B, T, D); /* dx is written last */
 	n2d_linear_weights_acc(ctx, dw.point, dw.bias, dy, z, B * T, D, D);
-	n2d_linear_bwd(ctx, dz, dy, l->packed, B * T, D, D);
+	n2d_linear_bwd(ctx, dz, 0, dy, l->packed, B * T, D, D);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	n2d_depthwise_weights_acc(ctx, &s, dw.depth, dz, x);
 	n2d_depthwise_bwd(ctx, &s, dx, dz, w.depth);

@@ -20,6 +20,8 @@ static int check(const struct n2d_layer_config *c)
 {
 	if (!c->D || !c->F)
 		return n2d_error("ffn: width D = %zu and inner width F = %zu must be at least 1", c->D, c->F);
+	if (c->activation != N2D_FFN_RELU)
+		return n2d_error("ffn: only ReLU is there yet");
 	return n2d_layer_check_params("ffn", params(c));
 }
 
@@ -72,6 +74,7 @@ static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float 
 	struct weights w = weights(&l->c, l->params);
 	const float *packed2 = l->packed + n2d_linear_packed(ctx, D, F);
 	float *h = keep ? keep : ws;
+	len = n2d_rows_dirty(&l->c, len);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	x = n2d_rows_clean(ctx, y, x, len, B, T, D); /* y is not needed yet */
 	n2d_linear_fwd(ctx, h, x, l->packed, w.b1, 1, B * T, D, F);
@@ -86,15 +89,16 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	size_t D = l->c.D, F = l->c.F, n = B * T;
 	struct weights d = weights(&l->c, dparams);
 	const float *packed2 = l->packed + n2d_linear_packed(ctx, D, F);
+	len = n2d_rows_dirty(&l->c, len);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);
-	n2d_linear_bwd(ctx, dh, dy, packed2, n, F, D);
+	n2d_linear_bwd(ctx, dh, 0, dy, packed2, n, F, D);
 	n2d_linear_weights_acc(ctx, d.w2, d.b2, dy, h, n, F, D);
 	n2d_relu_bwd(ctx, dh, dh, h, n, F);
 	x = n2d_rows_clean(ctx, dx, x, len, B, T, D);
 	n2d_linear_weights_acc(ctx, d.w1, d.b1, dh, x, n, D, F);
-	n2d_linear_bwd(ctx, dx, dh, l->packed, n, D, F); /* 0 in the padding, where dh is */
+	n2d_linear_bwd(ctx, dx, 0, dh, l->packed, n, D, F); /* 0 in the padding, where dh is */
 	n2d_trace_part(ctx, part);
 }
 

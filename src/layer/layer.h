@@ -5,6 +5,9 @@
  * Positions t >= len[b] are padding: they are never read into a result, y and dx are 0 there,
  * and the other positions get the bits they would get without the padding.
  *
+ * Where all layers of a model can vouch for each other, `finite` saves the copies this takes: the caller promises that x is
+ * finite in the padding and dy 0 there; then y is finite there, dx is 0, and all else is as before.
+ *
  *	pack     once for each change of the parameters: weights in the kernels' format
  *	forward  y from x; keeps in `saved` what backward needs (saved == NULL: inference, keeps nothing)
  *	backward dx (written), dparams (added to) from dy, the same x and saved
@@ -19,14 +22,20 @@
 #include "base/ctx.h"
 #include "base/rng.h"
 
+enum n2d_ffn_activation { N2D_FFN_RELU, N2D_FFN_GELU, N2D_FFN_SWIGLU };
+
 struct n2d_layer_config {
 	size_t D;        /* model width */
-	size_t H;        /* heads; D divisible by H (attention) */
+	size_t H;        /* heads (attention) */
+	size_t d_k, d_v; /* width of a head's queries and keys, and of its values; 0: D / H, which must divide */
 	size_t R;        /* window; restricted attention */
 	size_t W;        /* convolution width, odd unless causal */
 	size_t dilation; /* >= 1 */
 	size_t F;        /* inner width (FFN) */
 	int causal;
+	int rotary; /* q and k are turned by their positions (attention; op/rotary.h); d_k even */
+	enum n2d_ffn_activation activation;
+	int finite; /* see above */
 };
 
 struct n2d_layer;

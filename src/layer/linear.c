@@ -32,9 +32,11 @@ void n2d_linear_fwd(const struct n2d_ctx *ctx, float *y, const float *x, const f
 	n2d_gemm_packed(ctx, &g, y, x, packed);
 }
 
-void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *packed, size_t n, size_t in, size_t out)
+void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, int add, const float *dy, const float *packed, size_t n, size_t in,
+		    size_t out)
 {
 	struct n2d_gemm g = n2d_gemm_plain(0, 0, n, in, out);
+	g.beta = add ? 1 : 0;
 	n2d_gemm_packed(ctx, &g, dx, dy, packed + n2d_packed_floats(ctx, in, out));
 }
 

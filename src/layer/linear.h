@@ -17,8 +17,8 @@ void n2d_linear_init(float *w, size_t in, size_t out, struct n2d_rng *rng);
 /* y[n,out] = x[n,in] w^T + bias, then max(0, .) when relu. bias may be NULL. */
 void n2d_linear_fwd(const struct n2d_ctx *ctx, float *y, const float *x, const float *packed, const float *bias, int relu,
 		    size_t n, size_t in, size_t out);
-/* dx[n,in] = dy[n,out] w */
-void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *packed, size_t n, size_t in,
+/* dx[n,in] = dy[n,out] w, or += when add. */
+void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, int add, const float *dy, const float *packed, size_t n, size_t in,
 		    size_t out);
 /* dw[out,in] += dy^T x; dbias[out] += the column sums of dy, when not NULL. */
 void n2d_linear_weights_acc(const struct n2d_ctx *ctx, float *dw, float *dbias, const float *dy, const float *x, size_t n,

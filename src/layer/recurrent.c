@@ -131,6 +131,7 @@ static void forward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const stru
 	struct kept s = {y, more, cell == N2D_RNN ? y : cell == N2D_LSTM ? more + n2d_floats(B, D, 1) : more};
 	if (keep)
 		s = kept(cell, D, keep, B, T);
+	len = n2d_rows_dirty(&l->c, len); /* steps do not look ahead: padding needs no more than to be finite */
 	struct n2d_gemm g = n2d_gemm_plain(0, 1, B * T, GD, D);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	/* y is not needed yet, unless rnn's product goes there */
@@ -206,6 +207,7 @@ static void backward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const str
 	struct kept s = kept(cell, D, (float *)keep, B, T);
 	float *da = ws + n2d_recurrent_workspace(&r);
 	struct grad d = {ctx, cell, B, T, D, S, da};
+	len = n2d_rows_dirty(&l->c, len);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);

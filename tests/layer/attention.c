@@ -1,4 +1,4 @@
-/* Multi-head self-attention of one sentence, with the error of a float evaluation carried along. */
+/* Multi-head attention of one sentence, to itself or to another, with the error of a float evaluation carried along. */
 #include <stdlib.h>
 
 #include "tests/layer/oracle.h"
@@ -12,10 +12,10 @@ static double weight_error(double E, double spread, size_t n)
 }
 
 struct head {
-	size_t n, D, K;
-	const struct num *qkv; /* [n][3D], this head's columns */
-	double scale, *P, *eP; /* [n][n]; eP: relative error of a weight */
-	double *far;           /* absolute error of the exponent s - lse when P is computed again */
+	size_t n, m, dk, dv, ldk, ldv;
+	const struct num *q, *k, *v; /* this head's columns, rows ldk, ldk and ldv apart */
+	double scale, *P, *eP;       /* [n][m]; eP: relative error of a weight */
+	double *far;                 /* absolute error of the exponent s - lse when P is computed again */
 };
 
 static int sees(const struct n2d_layer_config *c, size_t R, size_t i, size_t j)
@@ -27,8 +27,8 @@ static int sees(const struct n2d_layer_config *c, size_t R, size_t i, size_t j)
 static struct num score(const struct head *h, size_t i, size_t j)
 {
 	struct acc s = {0};
-	for (size_t k = 0; k < h->K; k++)
-		acc_mul(&s, h->qkv[i * 3 * h->D + k], h->qkv[j * 3 * h->D + h->D + k]);
+	for (size_t k = 0; k < h->dk; k++)
+		acc_mul(&s, h->q[i * h->ldk + k], h->k[j * h->ldk + k]);
 	struct num r = acc_end(&s);
 	/* the scale is rounded, and multiplied in before or after the sum */
 	return rounded(r.v * h->scale, (r.e + 2 * ORACLE_U * s.abs) * h->scale);
@@ -36,35 +36,39 @@ static struct num score(const struct head *h, size_t i, size_t j)
 
 static void row_weights(const struct n2d_layer_config *c, size_t R, struct head *h, size_t i)
 {
-	double max = -INFINITY, min = INFINITY, e = 0, sum = 0, *P = h->P + i * h->n;
-	for (size_t j = 0; j < h->n; j++) {
+	double max = -INFINITY, min = INFINITY, e = 0, sum = 0, *P = h->P + i * h->m;
+	for (size_t j = 0; j < h->m; j++) {
 		struct num s = sees(c, R, i, j) ? score(h, i, j) : (struct num){-INFINITY, 0};
 		P[j] = s.v;
 		max = s.v > max ? s.v : max;
 		min = isfinite(s.v) && s.v < min ? s.v : min;
 		e = s.e > e ? s.e : e;
 	}
-	for (size_t j = 0; j < h->n; j++)
+	for (size_t j = 0; j < h->m; j++)
 		sum += P[j] = exp(P[j] - max);
-	double spread = max - min, w = weight_error(e, spread, h->n);
+	double spread = max - min, w = weight_error(e, spread, h->m);
 	/* numerator and denominator each off by w and the sums' roundings; recomputed from lse:
 	 * the exponent's own errors and those of max + log(sum) instead */
-	double rel = 2 * (w + oracle_gamma((double)h->n + 8));
+	double rel = 2 * (w + oracle_gamma((double)h->m + 8));
 	h->far[i] = rel + expm1(2 * e + ORACLE_U * (8 * fabs(max) + 8 * fabs(log(sum)) + 2 * spread + 8));
-	for (size_t j = 0; j < h->n; j++)
-		P[j] /= sum, h->eP[i * h->n + j] = rel;
+	for (size_t j = 0; j < h->m; j++)
+		P[j] /= sum, h->eP[i * h->m + j] = rel;
+}
+
+static struct num weight(const struct head *h, size_t i, size_t j)
+{
+	double p = h->P[i * h->m + j];
+	return (struct num){p, p * h->eP[i * h->m + j]};
 }
 
 static void head_forward(struct num *o, const struct head *h)
 {
 	for (size_t i = 0; i < h->n; i++)
-		for (size_t k = 0; k < h->K; k++) {
+		for (size_t k = 0; k < h->dv; k++) {
 			struct acc s = {0};
-			for (size_t j = 0; j < h->n; j++) {
-				double p = h->P[i * h->n + j];
-				acc_mul(&s, (struct num){p, p * h->eP[i * h->n + j]}, h->qkv[j * 3 * h->D + 2 * h->D + k]);
-			}
-			o[i * h->D + k] = acc_end(&s);
+			for (size_t j = 0; j < h->m; j++)
+				acc_mul(&s, weight(h, i, j), h->v[j * h->ldv + k]);
+			o[i * h->ldv + k] = acc_end(&s);
 		}
 }
 
@@ -72,123 +76,188 @@ static void head_forward(struct num *o, const struct head *h)
 static struct num row_delta(const struct num *dO, const struct num *o, const struct num *dP, const struct head *h, size_t i)
 {
 	struct acc a = {0}, b = {0};
-	for (size_t k = 0; k < h->K; k++)
-		acc_mul(&a, dO[i * h->D + k], o[i * h->D + k]);
-	for (size_t j = 0; j < h->n; j++) {
-		double p = h->P[i * h->n + j];
-		acc_mul(&b, (struct num){p, p * h->eP[i * h->n + j]}, dP[j]);
-	}
+	for (size_t k = 0; k < h->dv; k++)
+		acc_mul(&a, dO[i * h->ldv + k], o[i * h->ldv + k]);
+	for (size_t j = 0; j < h->m; j++)
+		acc_mul(&b, weight(h, i, j), dP[j]);
 	struct num x = acc_end(&a), y = acc_end(&b);
 	return (struct num){x.v, fmax(x.e, y.e)};
 }
 
-/* dS = P (dP - delta), and the three sums; dqkv in the layout of qkv. */
-static void head_backward(struct acc *dqkv, const struct num *dO, const struct num *o, const struct head *h)
+/* dS = P (dP - delta), and the three sums; gradients in the layout of q, k and v. */
+static void head_backward(struct acc *dq, struct acc *dk, struct acc *dv, const struct num *dO, const struct num *o,
+			  const struct head *h)
 {
-	size_t D = h->D, n = h->n;
-	struct num *dP = oracle_alloc(n, sizeof *dP);
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < n; j++) {
+	struct num *dP = oracle_alloc(h->m, sizeof *dP);
+	for (size_t i = 0; i < h->n; i++) {
+		for (size_t j = 0; j < h->m; j++) {
 			struct acc s = {0};
-			for (size_t k = 0; k < h->K; k++)
-				acc_mul(&s, dO[i * D + k], h->qkv[j * 3 * D + 2 * D + k]);
+			for (size_t k = 0; k < h->dv; k++)
+				acc_mul(&s, dO[i * h->ldv + k], h->v[j * h->ldv + k]);
 			dP[j] = acc_end(&s);
 		}
 		struct num delta = row_delta(dO, o, dP, h, i);
-		for (size_t j = 0; j < n; j++) {
-			double v = h->P[i * n + j];
-			struct num p = {v, v * (h->eP[i * n + j] + h->far[i])};
-			if (v == 0)
+		for (size_t j = 0; j < h->m; j++) {
+			struct num p = weight(h, i, j);
+			p.e += p.v * h->far[i];
+			if (p.v == 0)
 				continue;
 			struct num ds = num_mul(num_mul(p, num_sub(dP[j], delta)), rounded(h->scale, 0));
-			for (size_t k = 0; k < h->K; k++) {
-				acc_mul(dqkv + i * 3 * D + k, ds, h->qkv[j * 3 * D + D + k]);
-				acc_mul(dqkv + j * 3 * D + D + k, ds, h->qkv[i * 3 * D + k]);
-				acc_mul(dqkv + j * 3 * D + 2 * D + k, p, dO[i * D + k]);
+			for (size_t k = 0; k < h->dk; k++) {
+				acc_mul(dq + i * h->ldk + k, ds, h->k[j * h->ldk + k]);
+				acc_mul(dk + j * h->ldk + k, ds, h->q[i * h->ldk + k]);
 			}
+			for (size_t k = 0; k < h->dv; k++)
+				acc_mul(dv + j * h->ldv + k, p, dO[i * h->ldv + k]);
 		}
 	}
 	free(dP);
 }
 
+/* ---- the layer: three projections, all heads, the output */
+
 struct layer {
 	const struct n2d_layer_config *c;
-	size_t R, n;
-	struct num *qkv, *o;
+	size_t R, n, m, qk, v; /* qk, v: widths of all heads */
+	const double *x, *memory, *p;
+	struct num *block[3], *o;
 	struct head *heads;
 };
 
-static void forward(struct layer *l, struct num *y, const double *x, const double *p)
+static size_t block_rows(const struct layer *l, int i) { return i ? l->m : l->n; }
+static size_t block_width(const struct layer *l, int i) { return i < 2 ? l->qk : l->v; }
+static const double *block_input(const struct layer *l, int i) { return i ? l->memory : l->x; }
+static size_t bias_at(const struct layer *l) { return (2 * l->qk + l->v) * l->c->D; }
+static size_t out_at(const struct layer *l) { return (2 * l->qk + l->v) * (l->c->D + 1); }
+
+/* block[rows][width] = input W^T + b, or backward. */
+static void project(struct layer *l, int i)
 {
-	size_t D = l->c->D, n = l->n, K = D / l->c->H;
-	const double *in_bias = p + 3 * D * D, *out = in_bias + 3 * D;
-	struct num *row = oracle_alloc(D, sizeof *row);
-	for (size_t t = 0; t < n; t++) {
-		for (size_t i = 0; i < D; i++)
-			row[i] = exact(x[t * D + i]);
-		oracle_linear(l->qkv + t * 3 * D, row, p, in_bias, D, 3 * D);
+	size_t D = l->c->D, row = (size_t)i * l->qk, width = block_width(l, i);
+	struct num *in = oracle_alloc(D, sizeof *in);
+	for (size_t t = 0; t < block_rows(l, i); t++) {
+		for (size_t k = 0; k < D; k++)
+			in[k] = exact(block_input(l, i)[t * D + k]);
+		oracle_linear(l->block[i] + t * width, in, l->p + row * D, l->p + bias_at(l) + row, D, width);
 	}
-	for (size_t h = 0; h < l->c->H; h++) {
-		l->heads[h] = (struct head){n, D, K, l->qkv + h * K, 1 / sqrt((double)K), oracle_alloc(n * n, 8),
-					    oracle_alloc(n * n, 8), oracle_alloc(n, 8)};
-		for (size_t i = 0; i < n; i++)
-			row_weights(l->c, l->R, l->heads + h, i);
-		head_forward(l->o + h * K, l->heads + h);
-	}
-	for (size_t t = 0; t < n; t++)
-		oracle_linear(y + t * D, l->o + t * D, out, out + D * D, D, D);
-	free(row);
+	free(in);
 }
 
-static void backward(struct layer *l, const double *x, const double *p, const double *dy, struct num *dx, struct acc *dp)
+static void project_backward(const struct layer *l, int i, const struct acc *dblock, struct acc *dx, struct acc *dp)
 {
-	size_t D = l->c->D, n = l->n, K = D / l->c->H, out = 3 * D * D + 3 * D;
-	struct num *row = oracle_alloc(D, sizeof *row), *g = oracle_alloc(D, sizeof *g), *dO = oracle_alloc(n * D, sizeof *dO);
-	struct num *end = oracle_alloc(3 * D, sizeof *end);
-	struct acc *dqkv = oracle_alloc(n * 3 * D, sizeof *dqkv);
+	size_t D = l->c->D, row = (size_t)i * l->qk, width = block_width(l, i);
+	for (size_t t = 0; t < block_rows(l, i); t++)
+		for (size_t o = 0; o < width; o++) {
+			struct num d = acc_end(dblock + t * width + o);
+			acc_add(dp + bias_at(l) + row + o, d);
+			for (size_t k = 0; k < D; k++) {
+				acc_mul(dp + (row + o) * D + k, d, exact(block_input(l, i)[t * D + k]));
+				acc_mul(dx + t * D + k, d, exact(l->p[(row + o) * D + k]));
+			}
+		}
+}
+
+static void forward(struct layer *l, struct num *y)
+{
+	size_t D = l->c->D, H = l->c->H, n = l->n, m = l->m, dk = l->qk / H, dv = l->v / H;
+	for (int i = 0; i < 3; i++) {
+		l->block[i] = oracle_alloc(block_rows(l, i) * block_width(l, i), sizeof **l->block);
+		project(l, i);
+	}
+	for (size_t h = 0; h < H; h++) {
+		l->heads[h] = (struct head){n, m, dk, dv, l->qk, l->v, l->block[0] + h * dk, l->block[1] + h * dk,
+					    l->block[2] + h * dv, 1 / sqrt((double)dk), oracle_alloc(n * m, 8),
+					    oracle_alloc(n * m, 8), oracle_alloc(n, 8)};
+		for (size_t i = 0; i < n; i++)
+			row_weights(l->c, l->R, l->heads + h, i);
+		head_forward(l->o + h * dv, l->heads + h);
+	}
+	const double *out = l->p + out_at(l);
+	for (size_t t = 0; t < n; t++)
+		oracle_linear(y + t * D, l->o + t * l->v, out, out + D * l->v, l->v, D);
+}
+
+/* Gradients of the inputs are sums still: in self-attention all three blocks add to one. */
+static void backward(const struct layer *l, const double *dy, struct acc *dx, struct acc *dmemory, struct acc *dp)
+{
+	size_t D = l->c->D, n = l->n, out = out_at(l);
+	struct num *g = oracle_alloc(D, sizeof *g), *dO = oracle_alloc(n * l->v, sizeof *dO);
+	struct acc *d[3];
 	for (size_t t = 0; t < n; t++) {
 		for (size_t i = 0; i < D; i++)
 			g[i] = exact(dy[t * D + i]);
-		oracle_linear_bwd(dO + t * D, dp + out, dp + out + D * D, g, l->o + t * D, p + out, D, D);
+		oracle_linear_bwd(dO + t * l->v, dp + out, dp + out + D * l->v, g, l->o + t * l->v, l->p + out, l->v, D);
 	}
-	for (size_t h = 0; h < l->c->H; h++)
-		head_backward(dqkv + h * K, dO + h * K, l->o + h * K, l->heads + h);
-	for (size_t t = 0; t < n; t++) {
-		for (size_t i = 0; i < D; i++)
-			row[i] = exact(x[t * D + i]);
-		for (size_t i = 0; i < 3 * D; i++)
-			end[i] = acc_end(dqkv + t * 3 * D + i);
-		oracle_linear_bwd(dx + t * D, dp, dp + 3 * D * D, end, row, p, D, 3 * D);
+	for (int i = 0; i < 3; i++)
+		d[i] = oracle_alloc(block_rows(l, i) * block_width(l, i), sizeof **d);
+	for (size_t h = 0; h < l->c->H; h++) {
+		const struct head *a = l->heads + h;
+		head_backward(d[0] + h * a->dk, d[1] + h * a->dk, d[2] + h * a->dv, dO + h * a->dv, l->o + h * a->dv, a);
 	}
-	free(row), free(g), free(dO), free(end), free(dqkv);
+	for (int i = 0; i < 3; i++) {
+		project_backward(l, i, d[i], i ? dmemory : dx, dp);
+		free(d[i]);
+	}
+	free(g), free(dO);
 }
 
-static void run(const struct n2d_layer_config *c, size_t R, size_t n, struct num *y, const double *x, const double *p,
-		const double *dy, struct num *dx, struct acc *dp)
+static void run(const struct n2d_layer_config *c, size_t R, size_t n, size_t m, struct num *y, const double *x,
+		const double *memory, const double *p, const double *dy, struct acc *dx, struct acc *dmemory, struct acc *dp)
 {
-	struct layer l = {c, R, n, oracle_alloc(n * 3 * c->D, sizeof *l.qkv), oracle_alloc(n * c->D, sizeof *l.o),
-			  oracle_alloc(c->H, sizeof *l.heads)};
-	forward(&l, y, x, p);
+	struct layer l = {c, R, n, m, c->H * (c->d_k ? c->d_k : c->D / c->H), c->H * (c->d_v ? c->d_v : c->D / c->H), x, memory, p,
+			  {NULL}, NULL, oracle_alloc(c->H, sizeof *l.heads)};
+	l.o = oracle_alloc(n * l.v, sizeof *l.o);
+	forward(&l, y);
 	if (dy)
-		backward(&l, x, p, dy, dx, dp);
+		backward(&l, dy, dx, dmemory, dp);
 	for (size_t h = 0; h < c->H; h++)
 		free(l.heads[h].P), free(l.heads[h].eP), free(l.heads[h].far);
-	free(l.qkv), free(l.o), free(l.heads);
+	for (int i = 0; i < 3; i++)
+		free(l.block[i]);
+	free(l.o), free(l.heads);
+}
+
+static void self(const struct n2d_layer_config *c, size_t R, size_t n, struct num *y, const double *x, const double *p,
+		 const double *dy, struct num *dx, struct acc *dp)
+{
+	struct acc *sum = oracle_alloc(n * c->D, sizeof *sum);
+	run(c, R, n, n, y, x, x, p, dy, sum, sum, dp);
+	for (size_t i = 0; dy && i < n * c->D; i++)
+		dx[i] = acc_end(sum + i);
+	free(sum);
 }
 
 static void whole(const struct n2d_layer_config *c, size_t n, struct num *y, const double *x, const double *p,
 		  const double *dy, struct num *dx, struct acc *dp)
 {
-	run(c, 0, n, y, x, p, dy, dx, dp);
+	self(c, 0, n, y, x, p, dy, dx, dp);
 }
 
 static void restricted(const struct n2d_layer_config *c, size_t n, struct num *y, const double *x, const double *p,
 		       const double *dy, struct num *dx, struct acc *dp)
 {
-	run(c, c->R, n, y, x, p, dy, dx, dp);
+	self(c, c->R, n, y, x, p, dy, dx, dp);
 }
 
-static const struct layer_variant whole_variants[] = {{1, {.H = 1}}, {1, {.H = 2, .causal = 1}}, {0, {0}}};
+void oracle_cross_attention(const struct n2d_layer_config *c, size_t n, size_t m, struct num *y, const double *x,
+			    const double *memory, const double *p, const double *dy, struct num *dx, struct acc *dmemory,
+			    struct acc *dp)
+{
+	struct acc *sum = oracle_alloc(n * c->D, sizeof *sum);
+	run(c, 0, n, m, y, x, memory, p, dy, sum, dmemory, dp);
+	for (size_t i = 0; dy && i < n * c->D; i++)
+		dx[i] = acc_end(sum + i);
+	free(sum);
+}
+
+static const struct layer_variant whole_variants[] = {
+	{1, {.H = 1}},
+	{1, {.H = 2, .causal = 1}},
+	{1, {.H = 2, .d_k = 6, .d_v = 6}},
+	{1, {.H = 3, .d_k = 4, .d_v = 7}},
+	{1, {.H = 2, .d_k = 18, .d_v = 3, .causal = 1}},
+	{0, {0}},
+};
 static const struct layer_variant restricted_variants[] = {
 	{1, {.H = 1, .R = 1}}, {1, {.H = 2, .R = 3, .causal = 1}}, {1, {.H = 2, .R = 16}}, {0, {0}},
 };

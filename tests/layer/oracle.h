@@ -83,6 +83,11 @@ struct layer_oracle {
 			 const double *dy, struct num *dx, struct acc *dp);
 };
 
+/* Cross-attention from x[n,D] to memory[m,D]; dmemory[m,D] and dp are added to. */
+void oracle_cross_attention(const struct n2d_layer_config *c, size_t n, size_t m, struct num *y, const double *x,
+			    const double *memory, const double *p, const double *dy, struct num *dx, struct acc *dmemory,
+			    struct acc *dp);
+
 extern const struct layer_oracle *const layer_oracles[]; /* NULL-terminated */
 
 #endif

@@ -1,0 +1,150 @@
+#include "layer/cross_attention.h"
+
+#include "base/size.h"
+#include "base/trace.h"
+#include "layer/heads.h"
+#include "layer/rows.h"
+
+int n2d_cross_attention_check(const struct n2d_layer_config *c) { return n2d_heads_check("cross-attention", c); }
+size_t n2d_cross_attention_params(const struct n2d_layer_config *c) { return n2d_heads_params(c); }
+
+void n2d_cross_attention_init(const struct n2d_layer_config *c, float *params, struct n2d_rng *rng)
+{
+	n2d_heads_init(c, params, rng);
+}
+
+/* ---- packed: q from x, k and v from the memory, the output */
+
+struct packed {
+	const float *q, *kv, *out;
+};
+
+static struct packed packed(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, const float *p)
+{
+	const float *kv = p + n2d_heads_in_packed(ctx, c, 1);
+	return (struct packed){p, kv, kv + n2d_heads_in_packed(ctx, c, 2)};
+}
+
+size_t n2d_cross_attention_packed(const struct n2d_ctx *ctx, const struct n2d_layer_config *c)
+{
+	return n2d_add(n2d_add(n2d_heads_in_packed(ctx, c, 1), n2d_heads_in_packed(ctx, c, 2)), n2d_heads_out_packed(ctx, c));
+}
+
+void n2d_cross_attention_pack(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *to, const float *params)
+{
+	struct packed p = packed(ctx, c, to);
+	n2d_heads_in_pack(ctx, c, to, params, 0, 1);
+	n2d_heads_in_pack(ctx, c, (float *)p.kv, params, 1, 2);
+	n2d_heads_out_pack(ctx, c, (float *)p.out, params);
+}
+
+static struct n2d_attention attention(const struct n2d_layer_config *c, const int32_t *len, const int32_t *memory_len, size_t B,
+				      size_t T, size_t S)
+{
+	size_t HK = n2d_heads_width(c);
+	struct n2d_attention a = n2d_heads_attention(c, HK, 2 * HK, B, T, S);
+	a.qlen = len;
+	a.klen = memory_len;
+	return a;
+}
+
+/* ---- what forward leaves for backward: q[B,T,H,K], kv[B,S,2,H,K], o[B,T,H,K], lse[B,H,T] */
+
+struct kept {
+	float *q, *kv, *o, *lse;
+};
+
+static struct kept kept(const struct n2d_layer_config *c, float *p, size_t B, size_t T, size_t S)
+{
+	size_t HK = n2d_heads_width(c);
+	float *kv = p + n2d_floats(B, T, HK), *o = kv + n2d_floats(B, S, 2 * HK);
+	return (struct kept){p, kv, o, o + n2d_floats(B, T, HK)};
+}
+
+static size_t kept_floats(const struct n2d_layer_config *c, size_t B, size_t T, size_t S)
+{
+	size_t HK = n2d_heads_width(c);
+	return n2d_add(n2d_mul(2, n2d_floats(B, T, HK)), n2d_floats(B, S, n2d_mul(2, HK)));
+}
+
+size_t n2d_cross_attention_saved(const struct n2d_layer_config *c, size_t B, size_t T, size_t S)
+{
+	return n2d_add(kept_floats(c, B, T, S), n2d_floats(B, c->H, T));
+}
+
+/* The memory without its padding. */
+static size_t memory_floats(const struct n2d_layer_config *c, size_t B, size_t S)
+{
+	return c->finite ? 0 : n2d_floats(B, S, c->D);
+}
+
+size_t n2d_cross_attention_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t B, size_t T, size_t S,
+				     int train)
+{
+	size_t keep = n2d_cross_attention_saved(c, B, T, S), memory = memory_floats(c, B, S);
+	if (n2d_mul(n2d_add(keep, memory), sizeof(float)) == N2D_TOO_LARGE)
+		return N2D_TOO_LARGE; /* the operators may assume that theirs fit */
+	struct n2d_attention a = attention(c, NULL, NULL, B, T, S);
+	size_t fwd = n2d_attention_fwd_workspace(ctx, &a), bwd = n2d_add(kept_floats(c, B, T, S), n2d_attention_bwd_workspace(ctx, &a));
+	return n2d_add(memory, !train ? n2d_add(keep, fwd) : fwd > bwd ? fwd : bwd);
+}
+
+/* ---- forward and backward */
+
+void n2d_cross_attention_fwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x,
+			     const float *memory, const int32_t *len, const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws)
+{
+	const struct n2d_layer_config *c = &l->c;
+	struct packed p = packed(ctx, c, l->packed);
+	struct n2d_attention a = attention(c, len, memory_len, B, T, S);
+	float *clean = ws, *more = ws + memory_floats(c, B, S);
+	struct kept s = kept(c, keep ? keep : more, B, T, S);
+	if (!keep)
+		more += n2d_cross_attention_saved(c, B, T, S);
+	const int32_t *dirty = n2d_rows_dirty(c, len);
+	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
+	x = n2d_rows_clean(ctx, y, x, dirty, B, T, c->D); /* y is not needed yet */
+	memory = n2d_rows_clean(ctx, clean, memory, n2d_rows_dirty(c, memory_len), B, S, c->D);
+	n2d_heads_in_fwd(ctx, c, s.q, x, p.q, 1, B * T);
+	n2d_heads_in_fwd(ctx, c, s.kv, memory, p.kv, 2, B * S);
+	n2d_trace_part(ctx, N2D_PART_MIXING);
+	n2d_attention_fwd(ctx, &a, s.o, s.lse, s.q, s.kv, s.kv + n2d_heads_width(c), more);
+	n2d_trace_part(ctx, N2D_PART_PROJECTION);
+	n2d_heads_out_fwd(ctx, c, y, s.o, p.out, l->params, B * T);
+	n2d_rows_clear(ctx, y, dirty, B, T, c->D);
+	n2d_trace_part(ctx, part);
+}
+
+void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dmemory, float *dparams,
+			     const float *dy, const float *x, const float *memory, const float *keep, const int32_t *len,
+			     const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws)
+{
+	const struct n2d_layer_config *c = &l->c;
+	size_t HK = n2d_heads_width(c);
+	struct packed p = packed(ctx, c, l->packed);
+	struct n2d_attention a = attention(c, len, memory_len, B, T, S);
+	float *clean = ws;
+	struct kept s = kept(c, (float *)keep, B, T, S), d = kept(c, ws + memory_floats(c, B, S), B, T, S); /* d.lse: the operator's workspace */
+	const int32_t *dirty = n2d_rows_dirty(c, len);
+	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
+	/* dx is written last: until then it holds first dy, then x without their padding. */
+	dy = n2d_rows_clean(ctx, dx, dy, dirty, B, T, c->D);
+	n2d_heads_out_bwd(ctx, c, d.o, dy, p.out, B * T);
+	n2d_heads_out_weights_acc(ctx, c, dparams, dy, s.o, B * T);
+	n2d_trace_part(ctx, N2D_PART_MIXING);
+	n2d_attention_bwd(ctx, &a, d.q, d.kv, d.kv + HK, d.o, s.o, s.lse, s.q, s.kv, s.kv + HK, d.lse);
+	n2d_trace_part(ctx, N2D_PART_PROJECTION);
+	x = n2d_rows_clean(ctx, dx, x, dirty, B, T, c->D);
+	memory = n2d_rows_clean(ctx, clean, memory, n2d_rows_dirty(c, memory_len), B, S, c->D);
+	n2d_heads_in_weights_acc(ctx, c, dparams, d.q, x, 0, 1, B * T);
+	n2d_heads_in_weights_acc(ctx, c, dparams, d.kv, memory, 1, 2, B * S);
+	n2d_heads_in_bwd(ctx, c, dmemory, 1, d.kv, p.kv, 2, B * S); /* adds 0 in the padding, where d.kv is */
+	n2d_heads_in_bwd(ctx, c, dx, 0, d.q, p.q, 1, B * T);
+	n2d_trace_part(ctx, part);
+}
+
+double n2d_cross_attention_flops(const struct n2d_layer_config *c, size_t B, size_t T, size_t S, int backward)
+{
+	struct n2d_attention a = attention(c, NULL, NULL, B, T, S);
+	return n2d_heads_flops(c, (double)B * (double)T, (double)B * (double)S, backward) + n2d_heads_mixing_flops(c, &a, backward);
+}
