@@ -179,10 +179,10 @@ static void options_read_back(void **state)
 				   "positions=rotary activation=swiglu tied=output output-bias=yes window=7 dec-layers=2");
 	struct n2d_config d = {0};
 	assert_int_equal(n2d_config_preset(&d, "tiny"), 0);
-	for (size_t i = 0; i < n2d_options_count; i++) {
+	for (size_t i = 0; i < n2d_options.count; i++) {
 		char text[N2D_OPTION_TEXT];
-		if (n2d_options[i].kind != N2D_OPTION_LAYERS)
-			assert_int_equal(n2d_config_set(&d, n2d_options[i].name, n2d_config_get(&c, &n2d_options[i], text)), 0);
+		if (n2d_options.list[i].kind != N2D_OPTION_BOTH)
+			assert_int_equal(n2d_config_set(&d, n2d_options.list[i].name, n2d_option_get(&c, &n2d_options.list[i], text)), 0);
 	}
 	assert_memory_equal(&c, &d, sizeof c);
 	assert_int_equal(c.norm, N2D_NORM_PRE);

@@ -75,10 +75,10 @@ static void print_list(const struct n2d_parameters *p)
 static json_t *json_config(const struct n2d_config *c)
 {
 	json_t *o = json_object();
-	for (size_t i = 0; i < n2d_options_count; i++) {
+	for (size_t i = 0; i < n2d_options.count; i++) {
 		char text[N2D_OPTION_TEXT];
-		if (n2d_options[i].kind != N2D_OPTION_LAYERS)
-			json_object_set_new(o, n2d_options[i].name, json_string(n2d_config_get(c, &n2d_options[i], text)));
+		if (n2d_options.list[i].kind != N2D_OPTION_BOTH)
+			json_object_set_new(o, n2d_options.list[i].name, json_string(n2d_option_get(c, &n2d_options.list[i], text)));
 	}
 	return o;
 }
@@ -132,12 +132,13 @@ static void help(void)
 int n2d_cmd_params(int argc, char **argv)
 {
 	static const struct option own[] = {{"json", 0, 0, 'j'}, {"list", 0, 0, 'l'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0}};
-	struct option longs[N2D_MODEL_OPTIONS_MAX];
-	struct n2d_model_args args = {0};
+	struct option longs[N2D_TABLE_OPTIONS_MAX];
+	struct n2d_model_args args;
 	struct n2d_config config;
 	struct n2d_parameters p;
 	int json = 0, list = 0, code = N2D_EXIT_OK;
-	n2d_model_longs(longs, own);
+	n2d_model_args_init(&args);
+	n2d_model_longs(longs, own, &args);
 	opterr = 0;
 	for (int c; (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1;)
 		switch (c) {

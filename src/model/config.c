@@ -1,8 +1,5 @@
 #include "model/config.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -15,14 +12,14 @@
 /* Large enough for any model, and small enough that a product of two sizes fits in 64 bits. */
 #define LARGE 1e9
 
-const struct n2d_option n2d_options[] = {
+static const struct n2d_option options[] = {
 	SIZE("vocab", vocab, NULL, 1, LARGE, "entries of the joint vocabulary"),
 	SIZE("d-model", d_model, NULL, 1, LARGE, "model width"),
 	SIZE("d-ff", d_ff, NULL, 1, LARGE, "inner width of the feed-forward networks"),
 	SIZE("heads", heads, NULL, 1, LARGE, "attention heads"),
 	SIZE("d-k", d_k, "auto", 0, LARGE, "width of a head's queries and keys; auto: d-model / heads"),
 	SIZE("d-v", d_v, "auto", 0, LARGE, "width of a head's values; auto: d-model / heads"),
-	{"layers", N2D_OPTION_LAYERS, AT(enc_layers), NULL, 0, 10000, "sets enc-layers and dec-layers"},
+	{"layers", N2D_OPTION_BOTH, AT(enc_layers), NULL, 0, 10000, "sets enc-layers and dec-layers"},
 	SIZE("enc-layers", enc_layers, NULL, 0, 10000, "layers of the encoder"),
 	SIZE("dec-layers", dec_layers, NULL, 1, 10000, "layers of the decoder"),
 	CHOICE("norm", norm, "post|pre", "normalise after each residual sum, as the paper, or before each sublayer"),
@@ -39,7 +36,7 @@ const struct n2d_option n2d_options[] = {
 	REAL("dropout", dropout, "rate on sublayer outputs and embedding sums"),
 	REAL("smoothing", smoothing, "label smoothing"),
 };
-const size_t n2d_options_count = sizeof n2d_options / sizeof *n2d_options;
+const struct n2d_option_table n2d_options = {options, sizeof options / sizeof *options};
 
 static const struct n2d_config base = {
 	.d_model = 512, .d_ff = 2048, .heads = 8, .enc_layers = 6, .dec_layers = 6, .conv_width = 3, .max_length = 1024,
@@ -74,90 +71,10 @@ int n2d_config_preset(struct n2d_config *c, const char *name)
 	return n2d_error("preset: '%s' must be base, big or tiny", name);
 }
 
-static void *field(const struct n2d_config *c, const struct n2d_option *o) { return (char *)c + o->offset; }
-
-/* The index of value in "a|b|c", or -1. */
-static int choice_index(const char *choices, const char *value)
-{
-	size_t n = strlen(value);
-	for (int i = 0;; i++) {
-		size_t m = strcspn(choices, "|");
-		if (n == m && memcmp(choices, value, n) == 0)
-			return i;
-		if (!choices[m])
-			return -1;
-		choices += m + 1;
-	}
-}
-
-static int set_choice(struct n2d_config *c, const struct n2d_option *o, const char *value)
-{
-	int i = choice_index(o->choices, value);
-	if (i < 0)
-		return n2d_error("%s: '%s' must be one of %s", o->name, value, o->choices);
-	*(int *)field(c, o) = i;
-	return 0;
-}
-
-static int set_size(struct n2d_config *c, const struct n2d_option *o, const char *value)
-{
-	char *end;
-	unsigned long long n = strtoull(value, &end, 10); /* what does not fit becomes the largest, above any max */
-	if (o->choices && strcmp(value, o->choices) == 0)
-		n = 0;
-	else if (*value < '0' || *value > '9' || *end || (double)n < o->min || (double)n > o->max)
-		return n2d_error("%s: '%s' must be %s%sa whole number from %.0f to %.0f", o->name, value, o->choices ? o->choices : "",
-				 o->choices ? " or " : "", o->min, o->max);
-	*(size_t *)field(c, o) = n;
-	if (o->kind == N2D_OPTION_LAYERS)
-		c->dec_layers = n;
-	return 0;
-}
-
-static int set_real(struct n2d_config *c, const struct n2d_option *o, const char *value)
-{
-	char *end;
-	double x = strtod(value, &end);
-	if (end == value || *end || !(x >= o->min && x < o->max))
-		return n2d_error("%s: '%s' must be a number from %g to below %g", o->name, value, o->min, o->max);
-	*(double *)field(c, o) = x;
-	return 0;
-}
-
 int n2d_config_set(struct n2d_config *c, const char *name, const char *value)
 {
-	for (size_t i = 0; i < n2d_options_count; i++) {
-		const struct n2d_option *o = &n2d_options[i];
-		if (strcmp(o->name, name) != 0)
-			continue;
-		switch (o->kind) {
-		case N2D_OPTION_CHOICE: return set_choice(c, o, value);
-		case N2D_OPTION_REAL: return set_real(c, o, value);
-		default: return set_size(c, o, value);
-		}
-	}
-	return n2d_error("'%s' is no option of a model", name);
-}
-
-const char *n2d_config_get(const struct n2d_config *c, const struct n2d_option *o, char buffer[N2D_OPTION_TEXT])
-{
-	if (o->kind == N2D_OPTION_CHOICE) {
-		const char *p = o->choices;
-		for (int i = *(int *)field(c, o); i > 0; i--)
-			p += strcspn(p, "|") + 1;
-		snprintf(buffer, N2D_OPTION_TEXT, "%.*s", (int)strcspn(p, "|"), p);
-	} else if (o->kind == N2D_OPTION_REAL) {
-		double x = *(double *)field(c, o);
-		for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back the same */
-			snprintf(buffer, N2D_OPTION_TEXT, "%.*g", digits, x);
-			if (strtod(buffer, NULL) == x)
-				break;
-		}
-	} else if (o->choices && !*(size_t *)field(c, o))
-		snprintf(buffer, N2D_OPTION_TEXT, "%s", o->choices);
-	else
-		snprintf(buffer, N2D_OPTION_TEXT, "%zu", *(size_t *)field(c, o));
-	return buffer;
+	const struct n2d_option *o = n2d_option_find(&n2d_options, name);
+	return o ? n2d_option_set(c, o, value) : n2d_error("'%s' is no option of a model", name);
 }
 
 size_t n2d_config_d_k(const struct n2d_config *c) { return c->d_k ? c->d_k : c->d_model / c->heads; }

@@ -4,7 +4,7 @@
 #ifndef N2D_CONFIG_H
 #define N2D_CONFIG_H
 
-#include <stddef.h>
+#include "base/option.h"
 
 enum n2d_config_norm { N2D_NORM_POST, N2D_NORM_PRE };       /* LayerNorm(x + f(x)), as the paper; x + f(LayerNorm(x)) */
 enum n2d_config_norm_kind { N2D_NORM_LAYER, N2D_NORM_RMS }; /* with mean and bias; root mean square, without both */
@@ -25,34 +25,13 @@ struct n2d_config {
 	double dropout, smoothing;
 };
 
-enum n2d_option_kind {
-	N2D_OPTION_CHOICE, /* one of the names in `choices`, divided by '|'; an int, the name's index */
-	N2D_OPTION_SIZE,   /* a whole number from min to max; a size_t */
-	N2D_OPTION_REAL,   /* a number from min to below max; a double */
-	N2D_OPTION_LAYERS, /* both numbers of layers; not stored by itself */
-};
-
-struct n2d_option {
-	const char *name; /* "d-model", on command lines "--d-model" */
-	enum n2d_option_kind kind;
-	size_t offset;       /* in struct n2d_config */
-	const char *choices; /* also what 0 of a size is called, as "auto"; NULL: a number only */
-	double min, max;
-	const char *help;
-};
-
-extern const struct n2d_option n2d_options[];
-extern const size_t n2d_options_count;
+extern const struct n2d_option_table n2d_options;
 
 /* "base", "big" or "tiny". -1 and a message with the list for another name. The vocabulary's size is left as it is. */
 int n2d_config_preset(struct n2d_config *c, const char *name);
 
 /* Sets one option from text. -1 and a message naming the option and what was expected. */
 int n2d_config_set(struct n2d_config *c, const char *name, const char *value);
-
-/* The option's value as text that n2d_config_set takes, in buffer (also returned): reading back gives the same bits. */
-enum { N2D_OPTION_TEXT = 32 };
-const char *n2d_config_get(const struct n2d_config *c, const struct n2d_option *o, char buffer[N2D_OPTION_TEXT]);
 
 /* -1 and a message naming the options that do not go together. vocab 0 is refused: it must have been set. */
 int n2d_config_check(const struct n2d_config *c);

@@ -10,9 +10,9 @@
 static size_t describe(const struct n2d_config *c, struct n2d_metadata *m, char (*text)[N2D_OPTION_TEXT])
 {
 	size_t n = 0;
-	for (size_t i = 0; i < n2d_options_count; i++)
-		if (n2d_options[i].kind != N2D_OPTION_LAYERS) {
-			m[n] = (struct n2d_metadata){n2d_options[i].name, n2d_config_get(c, &n2d_options[i], text[n])};
+	for (size_t i = 0; i < n2d_options.count; i++)
+		if (n2d_options.list[i].kind != N2D_OPTION_BOTH) {
+			m[n] = (struct n2d_metadata){n2d_options.list[i].name, n2d_option_get(c, &n2d_options.list[i], text[n])};
 			n++;
 		}
 	return n;
@@ -22,8 +22,8 @@ int n2d_model_save(const char *path, const struct n2d_config *c, const struct n2
 		   const struct n2d_metadata *more, size_t keys)
 {
 	struct n2d_tensor *t = calloc(p->n + 1, sizeof *t);
-	struct n2d_metadata *m = calloc(n2d_options_count + keys, sizeof *m);
-	char(*text)[N2D_OPTION_TEXT] = calloc(n2d_options_count, sizeof *text);
+	struct n2d_metadata *m = calloc(n2d_options.count + keys, sizeof *m);
+	char(*text)[N2D_OPTION_TEXT] = calloc(n2d_options.count, sizeof *text);
 	int bad = -1;
 	if (t && m && text) {
 		size_t n = describe(c, m, text);
@@ -51,9 +51,9 @@ int n2d_model_config(struct n2d_config *c, const struct n2d_safetensors *s)
 	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
 		if (!n2d_safetensors_text(s, needed[i]))
 			return n2d_error("%s: no model of n2d: its metadata has no '%s'", s->path, needed[i]);
-	for (size_t i = 0; i < n2d_options_count; i++) {
-		const char *value = n2d_safetensors_text(s, n2d_options[i].name);
-		if (value && n2d_config_set(c, n2d_options[i].name, value)) {
+	for (size_t i = 0; i < n2d_options.count; i++) {
+		const char *value = n2d_safetensors_text(s, n2d_options.list[i].name);
+		if (value && n2d_config_set(c, n2d_options.list[i].name, value)) {
 			char why[256];
 			snprintf(why, sizeof why, "%s", n2d_error_text());
 			return n2d_error("%s: metadata: %s", s->path, why);
