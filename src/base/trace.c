@@ -13,6 +13,7 @@ int n2d_trace_open(const struct n2d_ctx *ctx, struct n2d_call *call, const char 
 		return 0;
 	call->op = op;
 	call->part = ctx->trace->part;
+	call->where = ctx->trace->where;
 	call->flops = flops;
 	call->bytes = bytes;
 	call->ndims = call->nranges = 0;
@@ -64,5 +65,14 @@ enum n2d_part n2d_trace_part(const struct n2d_ctx *ctx, enum n2d_part part)
 		return part;
 	enum n2d_part former = ctx->trace->part;
 	ctx->trace->part = part;
+	return former;
+}
+
+const char *n2d_trace_where(const struct n2d_ctx *ctx, const char *where)
+{
+	if (!ctx->trace)
+		return where;
+	const char *former = ctx->trace->where;
+	ctx->trace->where = where;
 	return former;
 }

@@ -42,6 +42,7 @@ enum { N2D_CALL_DIMS = 8, N2D_CALL_RANGES = 12 };
 
 struct n2d_call {
 	const char *op;
+	const char *where; /* the part of a model that calls, "decoder feed-forward"; NULL: none was named */
 	enum n2d_part part;
 	double flops, bytes, start, seconds;
 	int open; /* this call is the outermost, and the trace is on */
@@ -55,6 +56,7 @@ struct n2d_call {
 
 struct n2d_trace {
 	enum n2d_part part;
+	const char *where;
 	int depth;
 	/* Called at the end of each outermost operator, in program order. */
 	void (*see)(struct n2d_trace *t, const struct n2d_call *call);
@@ -70,5 +72,8 @@ void n2d_trace_close(const struct n2d_ctx *ctx, struct n2d_call *call);
 
 /* The part the following calls belong to; returns the former one. */
 enum n2d_part n2d_trace_part(const struct n2d_ctx *ctx, enum n2d_part part);
+
+/* The part of a model that the following calls belong to, a string that stays; returns the former one. */
+const char *n2d_trace_where(const struct n2d_ctx *ctx, const char *where);
 
 #endif

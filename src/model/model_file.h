@@ -5,6 +5,11 @@
 #include "model/parameters.h"
 #include "model/safetensors.h"
 
+/* Metadata beside the options: the text of the vocabulary (text/vocab.h), and the merges of byte-pair encoding (text/bpe.h) where
+ * the model's text goes through it. So one file is all that translating needs. */
+#define N2D_VOCABULARY "vocabulary"
+#define N2D_BPE_CODES "bpe"
+
 /* Writes values (the layout of p, made of c), with c's options and `more` (keys that are no options) as metadata.
  * As n2d_safetensors_write. */
 int n2d_model_save(const char *path, const struct n2d_config *c, const struct n2d_parameters *p, const float *values,

@@ -46,3 +46,28 @@ void n2d_xent(const struct n2d_ctx *ctx, struct n2d_loss_sum *sum, float *dz, fl
 		}
 	n2d_trace_close(ctx, &call);
 }
+
+static void most_task(void *arg, size_t i, int thread)
+{
+	const struct job *j = arg;
+	(void)thread;
+	j->nll[i] = j->k->max(j->z + i * j->ldz, j->V);
+}
+
+void n2d_xent_right(const struct n2d_ctx *ctx, struct n2d_loss_sum *sum, float *most, const float *z, const int32_t *target, size_t rows,
+		    size_t V, size_t ldz)
+{
+	struct job j = {.k = ctx->k, .nll = most, .z = z, .V = V, .ldz = ldz};
+	double n = (double)rows * (double)V;
+	struct n2d_call call;
+	if (n2d_trace_open(ctx, &call, "right", n, 4 * n)) {
+		n2d_trace_dim(&call, "rows", rows);
+		n2d_trace_dim(&call, "V", V);
+		n2d_trace_read(&call, z, rows, V, ldz, N2D_ROWWISE);
+		n2d_trace_write(&call, most, rows, 1, 1);
+	}
+	n2d_parallel(ctx, rows, most_task, &j);
+	for (size_t i = 0; i < rows; i++)
+		sum->right += target[i] >= 0 && z[i * ldz + (size_t)target[i]] == most[i];
+	n2d_trace_close(ctx, &call);
+}

@@ -1,0 +1,134 @@
+/* The activation plan: every array of a pass, laid out before the pass. One function takes the arrays in turn, first without
+ * memory, which gives the size, then with. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "layer/output.h"
+#include "model/stack.h"
+#include "op/position.h"
+
+/* Memory handed out from the front; base NULL: only counted. */
+struct cursor {
+	float *base;
+	size_t used;
+};
+
+static float *take(struct cursor *c, size_t floats)
+{
+	float *p = c->base ? c->base + c->used : NULL;
+	c->used = n2d_add(c->used, n2d_floats(floats, 1, 1));
+	return p;
+}
+
+static float *take_rows(struct cursor *c, size_t B, size_t T, size_t width) { return take(c, n2d_mul(n2d_mul(B, T), width)); }
+
+/* S: of the other side, for cross-attention. */
+static void lay_side(struct cursor *c, struct n2d_activations *side, const struct n2d_transformer *m, const struct n2d_stack *s, size_t B,
+		     size_t T, size_t S)
+{
+	size_t D = m->c.d_model;
+	side->B = B;
+	side->T = T;
+	side->embedded = take_rows(c, B, T, D);
+	for (size_t i = 0; i < s->n_nodes; i++) {
+		struct n2d_node *n = &side->nodes[i];
+		int normed = s->nodes[i].gamma != N2D_NOWHERE;
+		n->t = i == 0 ? side->embedded : i > s->n ? side->nodes[s->n].y : take_rows(c, B, T, D);
+		n->y = normed ? take_rows(c, B, T, D) : n->t;
+		n->mean = normed ? take_rows(c, B, T, 1) : NULL;
+		n->rstd = normed ? take_rows(c, B, T, 1) : NULL;
+		side->out = n->y;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		side->saved[i] = take(c, n2d_sublayer_saved(&s->sublayers[i], B, T, S));
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static size_t workspace(const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t B, size_t S, size_t T, int train)
+{
+	size_t most = n2d_output_workspace(n2d_mul(B, T), m->c.d_model, m->c.vocab);
+	most = larger(most, n2d_stack_workspace(ctx, m, &m->encoder, B, S, 0, train));
+	return larger(most, n2d_stack_workspace(ctx, m, &m->decoder, B, T, S, train));
+}
+
+/* Returns the floats; lays them out when base is there. */
+static size_t lay(struct n2d_pass *p, float *base, const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t B, size_t S,
+		  size_t T, int train)
+{
+	struct cursor c = {base, 0};
+	size_t D = m->c.d_model, longest = larger(S, T);
+	lay_side(&c, &p->source, m, &m->encoder, B, S, 0);
+	lay_side(&c, &p->target, m, &m->decoder, B, T, S);
+	p->row_nll = take_rows(&c, B, T, 1);
+	p->row_position = (int32_t *)take_rows(&c, B, longest, 1);
+	for (int i = 0; i < (train ? 3 : 1); i++)
+		p->grad[i] = take_rows(&c, B, longest, D);
+	p->dmemory = train ? take_rows(&c, B, S, D) : NULL;
+	p->ws = take(&c, workspace(ctx, m, B, S, T, train));
+	p->B = B;
+	p->S = S;
+	p->T = T;
+	return c.used;
+}
+
+/* The arrays of pointers. */
+static int sides_init(struct n2d_pass *p, const struct n2d_transformer *m)
+{
+	p->source.nodes = calloc(m->encoder.n_nodes, sizeof *p->source.nodes);
+	p->target.nodes = calloc(m->decoder.n_nodes, sizeof *p->target.nodes);
+	p->source.saved = calloc(m->encoder.n + 1, sizeof *p->source.saved);
+	p->target.saved = calloc(m->decoder.n + 1, sizeof *p->target.saved);
+	if (p->source.nodes && p->target.nodes && p->source.saved && p->target.saved)
+		return 0;
+	return n2d_error("no memory for the plan of a pass");
+}
+
+size_t n2d_pass_bytes(const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t B, size_t S, size_t T, int train)
+{
+	struct n2d_pass p = {0};
+	size_t floats = sides_init(&p, m) ? N2D_TOO_LARGE : lay(&p, NULL, ctx, m, B, S, T, train);
+	n2d_pass_free(&p);
+	return n2d_mul(floats, sizeof(float));
+}
+
+int n2d_pass_init(struct n2d_pass *p, const struct n2d_transformer *m, size_t bytes, size_t longest, int train)
+{
+	size_t table = n2d_floats(longest, m->c.d_model, 1);
+	memset(p, 0, sizeof *p);
+	p->train = train;
+	if (sides_init(p, m) || n2d_arena_init(&p->memory, n2d_add(bytes, n2d_mul(table, sizeof(float))))) {
+		n2d_pass_free(p);
+		return -1;
+	}
+	p->positions = n2d_arena_floats(&p->memory, table);
+	p->positions_rows = longest;
+	if (m->c.positions == N2D_POSITIONS_SINUSOIDAL)
+		n2d_position_sinusoidal(p->positions, 0, longest, m->c.d_model);
+	return 0;
+}
+
+void n2d_pass_free(struct n2d_pass *p)
+{
+	free(p->source.nodes);
+	free(p->target.nodes);
+	free(p->source.saved);
+	free(p->target.saved);
+	n2d_arena_free(&p->memory);
+	memset(p, 0, sizeof *p);
+}
+
+int n2d_pass_shape(struct n2d_pass *p, const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t B, size_t S, size_t T)
+{
+	size_t longest = larger(S, T), bytes = n2d_pass_bytes(ctx, m, B, S, T, p->train);
+	if (m->c.positions == N2D_POSITIONS_LEARNED && longest > m->c.max_length)
+		return n2d_error("a sentence of %zu tokens is longer than the learned position table (max-length %zu)", longest,
+				 m->c.max_length);
+	if (longest > p->positions_rows || bytes > p->memory.size - p->memory.used)
+		return n2d_error("a batch of %zu x (%zu + %zu) tokens needs %zu bytes of activations; there are %zu, for %zu positions", B, S,
+				 T, bytes, p->memory.size - p->memory.used, p->positions_rows);
+	lay(p, (float *)(p->memory.base + p->memory.used), ctx, m, B, S, T, p->train);
+	return 0;
+}

@@ -1,0 +1,216 @@
+#include "train/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define MODEL_END ".safetensors"
+#define STATE_END ".state.safetensors"
+
+int n2d_checkpoint_path(char path[N2D_CHECKPOINT_PATH], const char *dir, uint64_t step, int state)
+{
+	int n = snprintf(path, N2D_CHECKPOINT_PATH, "%s/step-%08" PRIu64 "%s", dir, step, state ? STATE_END : MODEL_END);
+	return n < N2D_CHECKPOINT_PATH ? 0 : n2d_error("%s: the path is too long", dir);
+}
+
+/* ---- the counters as whole numbers; doubles by their bits */
+
+enum { COUNTERS = 10 };
+
+static uint64_t bits(double x)
+{
+	uint64_t b;
+	memcpy(&b, &x, sizeof b);
+	return b;
+}
+
+static double from_bits(uint64_t b)
+{
+	double x;
+	memcpy(&x, &b, sizeof x);
+	return x;
+}
+
+static void counters_get(uint64_t c[COUNTERS], const struct n2d_optimiser *o, const struct n2d_progress *p)
+{
+	uint64_t all[COUNTERS] = {o->step, o->passes, p->epoch, p->batch, p->src_tokens, p->trg_tokens, p->best_step, p->stale,
+				  bits(p->best), bits(p->seconds)};
+	memcpy(c, all, sizeof all);
+}
+
+static void counters_set(struct n2d_optimiser *o, struct n2d_progress *p, const uint64_t c[COUNTERS])
+{
+	o->step = c[0];
+	o->passes = c[1];
+	*p = (struct n2d_progress){c[2], c[3], c[4], c[5], c[6], c[7], from_bits(c[8]), from_bits(c[9])};
+}
+
+/* ---- writing */
+
+/* Names "m.x" of the parameters x, in one block that *names owns. */
+static int moment_names(char (**names)[128], const struct n2d_parameters *p)
+{
+	*names = calloc(2 * p->n + 1, sizeof **names);
+	if (!*names)
+		return n2d_error("no memory for the names of %zu parameters", p->n);
+	for (size_t i = 0; i < p->n; i++) {
+		snprintf((*names)[2 * i], sizeof **names, "m.%s", p->list[i].name);
+		snprintf((*names)[2 * i + 1], sizeof **names, "v.%s", p->list[i].name);
+	}
+	return 0;
+}
+
+static struct n2d_tensor like(const struct n2d_parameter *q, const char *name, const float *values)
+{
+	return (struct n2d_tensor){name, N2D_F32, q->dims, {q->shape[0], q->shape[1], q->shape[2]}, values + q->offset};
+}
+
+static int save_state(const char *path, const struct n2d_parameters *p, const struct n2d_optimiser *o, const struct n2d_progress *at,
+		      const struct n2d_metadata *more, size_t keys)
+{
+	uint64_t counters[COUNTERS];
+	char(*names)[128] = NULL;
+	struct n2d_tensor *t = calloc(2 * p->n + 1, sizeof *t);
+	int bad = t ? moment_names(&names, p) : n2d_error("%s: no memory for the header", path);
+	counters_get(counters, o, at);
+	for (size_t i = 0; !bad && i < p->n; i++) {
+		t[2 * i] = like(&p->list[i], names[2 * i], o->m);
+		t[2 * i + 1] = like(&p->list[i], names[2 * i + 1], o->v);
+	}
+	if (!bad) {
+		t[2 * p->n] = (struct n2d_tensor){"counters", N2D_U64, 1, {COUNTERS}, counters};
+		bad = n2d_safetensors_write(path, t, 2 * p->n + 1, more, keys);
+	}
+	free(names);
+	free(t);
+	return bad;
+}
+
+int n2d_checkpoint_save(const char *dir, const struct n2d_transformer *m, const struct n2d_optimiser *o, const struct n2d_progress *p,
+			const struct n2d_metadata *model, size_t model_keys, const struct n2d_metadata *state, size_t state_keys)
+{
+	char path[N2D_CHECKPOINT_PATH];
+	if (n2d_checkpoint_path(path, dir, o->step, 1) || save_state(path, &m->p, o, p, state, state_keys))
+		return -1;
+	if (n2d_checkpoint_path(path, dir, o->step, 0))
+		return -1;
+	return n2d_model_save(path, &m->c, &m->p, m->w, model, model_keys);
+}
+
+/* ---- which are there */
+
+/* The step in a name like step-00001200END; -1: another name. */
+static int step_of(const char *name, const char *end, uint64_t *step)
+{
+	int at = 0;
+	return sscanf(name, "step-%" SCNu64 "%n", step, &at) == 1 && at > 0 && strcmp(name + at, end) == 0 ? 0 : -1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The steps of all files with this ending. */
+static int list(uint64_t **steps, size_t *count, const char *dir, const char *end)
+{
+	size_t room = 0;
+	DIR *d = opendir(dir);
+	*steps = NULL;
+	*count = 0;
+	if (!d)
+		return n2d_error("%s: %s", dir, strerror(errno));
+	for (struct dirent *e; (e = readdir(d));) {
+		uint64_t step;
+		if (step_of(e->d_name, end, &step))
+			continue;
+		if (*count == room) {
+			uint64_t *more = realloc(*steps, (2 * room + 16) * sizeof *more);
+			if (!more) {
+				closedir(d);
+				free(*steps);
+				*steps = NULL;
+				return n2d_error("%s: no memory for the list of checkpoints", dir);
+			}
+			*steps = more;
+			room = 2 * room + 16;
+		}
+		(*steps)[(*count)++] = step;
+	}
+	closedir(d);
+	if (*count)
+		qsort(*steps, *count, sizeof **steps, ascending);
+	return 0;
+}
+
+int n2d_checkpoint_list(uint64_t **steps, size_t *count, const char *dir, int state)
+{
+	char path[N2D_CHECKPOINT_PATH];
+	size_t kept = 0;
+	if (list(steps, count, dir, MODEL_END))
+		return -1;
+	if (!state)
+		return 0;
+	for (size_t i = 0; i < *count; i++)
+		if (!n2d_checkpoint_path(path, dir, (*steps)[i], 1) && access(path, R_OK) == 0)
+			(*steps)[kept++] = (*steps)[i];
+	*count = kept;
+	return 0;
+}
+
+static int remove_all(const char *dir, const char *end, size_t keep, uint64_t best)
+{
+	uint64_t *steps;
+	size_t n;
+	int bad = list(&steps, &n, dir, end), state = strcmp(end, STATE_END) == 0;
+	for (size_t i = 0; !bad && i + keep < n; i++) {
+		char path[N2D_CHECKPOINT_PATH];
+		if (!state && steps[i] == best)
+			continue;
+		bad = n2d_checkpoint_path(path, dir, steps[i], state);
+		if (!bad && unlink(path) && errno != ENOENT)
+			bad = n2d_error("%s: %s", path, strerror(errno));
+	}
+	free(steps);
+	return bad;
+}
+
+int n2d_checkpoint_prune(const char *dir, size_t keep, uint64_t best)
+{
+	return remove_all(dir, MODEL_END, keep, best) || remove_all(dir, STATE_END, 2, 0) ? -1 : 0;
+}
+
+/* ---- reading */
+
+static int load_moment(float *to, const struct n2d_parameter *q, const struct n2d_safetensors *s, char kind)
+{
+	char name[128];
+	snprintf(name, sizeof name, "%c.%s", kind, q->name);
+	const struct n2d_tensor *t = n2d_safetensors_find(s, name);
+	if (!t)
+		return n2d_error("%s: '%s' is missing: no state of this model's training", s->path, name);
+	if (t->dtype != N2D_F32 || t->dims != q->dims || memcmp(t->shape, q->shape, q->dims * sizeof *q->shape) != 0)
+		return n2d_error("%s: '%s' has another shape or type than the model's parameter", s->path, name);
+	memcpy(to + q->offset, t->data, q->count * sizeof *to);
+	return 0;
+}
+
+int n2d_checkpoint_load(struct n2d_optimiser *o, struct n2d_progress *p, const struct n2d_parameters *parameters,
+			const struct n2d_safetensors *s)
+{
+	const struct n2d_tensor *c = n2d_safetensors_find(s, "counters");
+	if (!c || c->dtype != N2D_U64 || n2d_tensor_count(c) != COUNTERS)
+		return n2d_error("%s: no state of a training: 'counters' is missing or of another size", s->path);
+	for (size_t i = 0; i < parameters->n; i++)
+		if (load_moment(o->m, &parameters->list[i], s, 'm') || load_moment(o->v, &parameters->list[i], s, 'v'))
+			return -1;
+	counters_set(o, p, c->data);
+	return 0;
+}

@@ -1,0 +1,78 @@
+#include "train/step.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/trace.h"
+#include "op/adam.h"
+#include "op/clear.h"
+#include "op/square_sum.h"
+
+int n2d_optimiser_init(struct n2d_optimiser *o, const struct n2d_transformer *m)
+{
+	size_t n = m->p.floats;
+	memset(o, 0, sizeof *o);
+	if (n2d_arena_init(&o->memory, n2d_mul(n2d_mul(3, n), sizeof(float))))
+		return -1;
+	o->m = n2d_arena_floats(&o->memory, n);
+	o->v = n2d_arena_floats(&o->memory, n);
+	o->grads = n2d_arena_floats(&o->memory, n);
+	return 0;
+}
+
+void n2d_optimiser_free(struct n2d_optimiser *o)
+{
+	n2d_arena_free(&o->memory);
+	memset(o, 0, sizeof *o);
+}
+
+void n2d_step_begin(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_step_report *report)
+{
+	memset(report, 0, sizeof *report);
+	n2d_trace_where(ctx, "optimiser");
+	n2d_clear(ctx, o->grads, m->p.floats);
+}
+
+int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
+		   const struct n2d_step_options *options, const struct n2d_batch *b, struct n2d_step_report *report)
+{
+	struct n2d_dropout_key key = {options->seed, o->passes, (float)m->c.dropout};
+	if (n2d_pass_shape(p, ctx, m, b->B, b->S, b->T))
+		return -1;
+	n2d_transformer_forward(ctx, m, p, b, &key);
+	n2d_transformer_loss(ctx, m, p, b, &report->sum, m->c.smoothing, 1, o->grads);
+	n2d_transformer_backward(ctx, m, p, b, &key, o->grads);
+	o->passes++;
+	report->src_tokens += b->src_tokens;
+	report->sentences += b->B;
+	return 0;
+}
+
+/* The gradients are of the sum of the loss: Adam divides them by the tokens, and clips them. */
+static void update(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2d_optimiser *o, const struct n2d_step_options *options,
+		   const struct n2d_step_report *report, double scale)
+{
+	struct n2d_adam a = {report->rate, options->beta1, options->beta2, options->eps, scale, o->step};
+	if (options->clip > 0 && report->norm > options->clip)
+		a.gscale *= options->clip / report->norm;
+	n2d_adam(ctx, &a, m->w, o->m, o->v, o->grads, m->p.floats);
+	n2d_transformer_pack(ctx, m);
+}
+
+int n2d_step_end(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2d_optimiser *o, const struct n2d_step_options *options,
+		 struct n2d_step_report *report)
+{
+	n2d_trace_where(ctx, "optimiser");
+	double scale = report->sum.tokens ? 1 / (double)report->sum.tokens : 0;
+	report->rate = n2d_schedule_rate(&options->schedule, o->step + 1);
+	report->norm = scale * sqrt(n2d_square_sum(ctx, o->grads, m->p.floats));
+	if (!isfinite(report->sum.loss))
+		return n2d_error("step %llu: the loss is %g", (unsigned long long)o->step + 1, report->sum.loss);
+	if (!isfinite(report->norm))
+		return n2d_error("step %llu: the norm of the gradients is %g", (unsigned long long)o->step + 1, report->norm);
+	o->step++;
+	update(ctx, m, o, options, report, scale);
+	return 0;
+}

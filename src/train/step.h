@@ -1,0 +1,49 @@
+/* One step of training (paper, section 5): forward, loss, backward, clipping, Adam. */
+#ifndef N2D_STEP_H
+#define N2D_STEP_H
+
+#include "model/transformer.h"
+#include "train/schedule.h"
+
+struct n2d_step_options {
+	struct n2d_schedule schedule;
+	double beta1, beta2, eps; /* Adam's */
+	double clip;              /* largest norm of all gradients together; 0: none */
+	uint64_t seed;            /* of dropout */
+};
+
+/* Everything that a step changes, but for the model's weights. */
+struct n2d_optimiser {
+	float *m, *v, *grads; /* in the layout of the model's parameters */
+	uint64_t step;        /* steps done */
+	uint64_t passes;      /* batches done: a pass's dropout depends on its number */
+	struct n2d_arena memory;
+};
+
+int n2d_optimiser_init(struct n2d_optimiser *o, const struct n2d_transformer *m);
+void n2d_optimiser_free(struct n2d_optimiser *o);
+
+/* What a step was. loss, nll: nats, of all its target tokens together. */
+struct n2d_step_report {
+	struct n2d_loss_sum sum;
+	size_t src_tokens, sentences;
+	double rate, norm; /* of the gradients, before clipping */
+};
+
+/* A step is cut into batches freely: its gradient is that of the mean loss over the target tokens of all of them together.
+ *
+ *	n2d_step_begin(ctx, m, o, &report);
+ *	for each batch: n2d_step_batch(...)
+ *	n2d_step_end(...)
+ */
+void n2d_step_begin(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_step_report *report);
+
+/* Adds a batch's gradients. -1 and a message when it does not fit the pass. */
+int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
+		   const struct n2d_step_options *options, const struct n2d_batch *b, struct n2d_step_report *report);
+
+/* Updates the weights, which are packed again. -1 and a message when loss or gradients are not finite: the weights stay as they were. */
+int n2d_step_end(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2d_optimiser *o, const struct n2d_step_options *options,
+		 struct n2d_step_report *report);
+
+#endif
