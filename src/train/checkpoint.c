@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 
@@ -150,18 +149,33 @@ static int list(uint64_t **steps, size_t *count, const char *dir, const char *en
 	return 0;
 }
 
+/* Keeps of a[*n] what is in b[m] too; both ascend. */
+static void intersect(uint64_t *a, size_t *n, const uint64_t *b, size_t m)
+{
+	size_t kept = 0;
+	for (size_t i = 0, j = 0; i < *n; i++) {
+		while (j < m && b[j] < a[i])
+			j++;
+		if (j < m && b[j] == a[i])
+			a[kept++] = a[i];
+	}
+	*n = kept;
+}
+
 int n2d_checkpoint_list(uint64_t **steps, size_t *count, const char *dir, int state)
 {
-	char path[N2D_CHECKPOINT_PATH];
-	size_t kept = 0;
+	uint64_t *states;
+	size_t n;
 	if (list(steps, count, dir, MODEL_END))
 		return -1;
 	if (!state)
 		return 0;
-	for (size_t i = 0; i < *count; i++)
-		if (!n2d_checkpoint_path(path, dir, (*steps)[i], 1) && access(path, R_OK) == 0)
-			(*steps)[kept++] = (*steps)[i];
-	*count = kept;
+	if (list(&states, &n, dir, STATE_END)) {
+		free(*steps);
+		return -1;
+	}
+	intersect(*steps, count, states, n);
+	free(states);
 	return 0;
 }
 
@@ -175,7 +189,7 @@ static int remove_all(const char *dir, const char *end, size_t keep, uint64_t be
 		if (!state && steps[i] == best)
 			continue;
 		bad = n2d_checkpoint_path(path, dir, steps[i], state);
-		if (!bad && unlink(path) && errno != ENOENT)
+		if (!bad && remove(path) && errno != ENOENT)
 			bad = n2d_error("%s: %s", path, strerror(errno));
 	}
 	free(steps);
