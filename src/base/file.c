@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -181,4 +182,24 @@ void n2d_map_close(struct n2d_map *m)
 	if (m->size)
 		munmap((void *)m->data, m->size);
 	*m = (struct n2d_map){(const unsigned char *)"", 0};
+}
+
+int n2d_dir_each(const char *dir, int (*see)(void *arg, const char *name), void *arg)
+{
+	DIR *d = opendir(dir);
+	int done = 0;
+	if (!d)
+		return n2d_error("cannot read the directory '%s': %s", dir, strerror(errno));
+	for (struct dirent *e; !done && (e = readdir(d));)
+		done = see(arg, e->d_name);
+	closedir(d);
+	return done;
+}
+
+int n2d_dir_make(const char *dir)
+{
+	struct stat s;
+	if (mkdir(dir, 0777) == 0 || (errno == EEXIST && stat(dir, &s) == 0 && S_ISDIR(s.st_mode)))
+		return 0;
+	return n2d_error("cannot make the directory '%s': %s", dir, strerror(errno));
 }

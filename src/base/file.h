@@ -37,4 +37,11 @@ struct n2d_map {
 int n2d_map_open(struct n2d_map *m, const char *path);
 void n2d_map_close(struct n2d_map *m);
 
+/* Calls see(arg, name) for each name in a directory, in any order, until it gives other than 0, which is returned. -1 and a message
+ * when dir cannot be read. */
+int n2d_dir_each(const char *dir, int (*see)(void *arg, const char *name), void *arg);
+
+/* Makes a directory unless it is there. -1 and a message. */
+int n2d_dir_make(const char *dir);
+
 #endif

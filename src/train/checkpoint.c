@@ -1,6 +1,5 @@
 #include "train/checkpoint.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,35 +116,42 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+struct found {
+	const char *dir, *end;
+	uint64_t *steps;
+	size_t count, room;
+};
+
+static int find(void *arg, const char *name)
+{
+	struct found *f = arg;
+	uint64_t step;
+	if (step_of(name, f->end, &step))
+		return 0;
+	if (f->count == f->room) {
+		size_t room = 2 * f->room + 16;
+		uint64_t *more = realloc(f->steps, room * sizeof *more);
+		if (!more)
+			return n2d_error("%s: no memory for the list of checkpoints", f->dir);
+		f->steps = more;
+		f->room = room;
+	}
+	f->steps[f->count++] = step;
+	return 0;
+}
+
 /* The steps of all files with this ending. */
 static int list(uint64_t **steps, size_t *count, const char *dir, const char *end)
 {
-	size_t room = 0;
-	DIR *d = opendir(dir);
-	*steps = NULL;
-	*count = 0;
-	if (!d)
-		return n2d_error("%s: %s", dir, strerror(errno));
-	for (struct dirent *e; (e = readdir(d));) {
-		uint64_t step;
-		if (step_of(e->d_name, end, &step))
-			continue;
-		if (*count == room) {
-			uint64_t *more = realloc(*steps, (2 * room + 16) * sizeof *more);
-			if (!more) {
-				closedir(d);
-				free(*steps);
-				*steps = NULL;
-				return n2d_error("%s: no memory for the list of checkpoints", dir);
-			}
-			*steps = more;
-			room = 2 * room + 16;
-		}
-		(*steps)[(*count)++] = step;
+	struct found f = {.dir = dir, .end = end};
+	if (n2d_dir_each(dir, find, &f)) {
+		free(f.steps);
+		return -1;
 	}
-	closedir(d);
-	if (*count)
-		qsort(*steps, *count, sizeof **steps, ascending);
+	if (f.count)
+		qsort(f.steps, f.count, sizeof *f.steps, ascending);
+	*steps = f.steps;
+	*count = f.count;
 	return 0;
 }
 
