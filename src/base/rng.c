@@ -64,3 +64,13 @@ void n2d_rng_fill_normal(struct n2d_rng *r, float *x, size_t n, double mean, dou
 	for (size_t i = 0; i < n; i++)
 		x[i] = (float)(mean + scale * n2d_rng_normal(r));
 }
+
+void n2d_rng_shuffle(struct n2d_rng *r, uint32_t *x, size_t n)
+{
+	for (size_t i = n; i > 1; i--) { /* Fisher and Yates */
+		size_t k = n2d_rng_below(r, (uint32_t)i);
+		uint32_t swap = x[k];
+		x[k] = x[i - 1];
+		x[i - 1] = swap;
+	}
+}

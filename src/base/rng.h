@@ -22,6 +22,9 @@ double n2d_rng_uniform(struct n2d_rng *r);          /* [0, 1), 32 bits */
 uint32_t n2d_rng_below(struct n2d_rng *r, uint32_t n); /* [0, n), unbiased; n > 0 */
 double n2d_rng_normal(struct n2d_rng *r);           /* N(0, 1) */
 
+/* Puts x[0..n) into random order, all orders equally likely; n < 2^32. */
+void n2d_rng_shuffle(struct n2d_rng *r, uint32_t *x, size_t n);
+
 /* x[i] = mean + scale * N(0, 1). */
 void n2d_rng_fill_normal(struct n2d_rng *r, float *x, size_t n, double mean, double scale);
 

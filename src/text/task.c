@@ -67,21 +67,11 @@ static int check(const struct n2d_task_config *c)
 	return 0;
 }
 
-static void shuffle(struct n2d_rng *r, uint32_t *x, size_t n)
-{
-	for (size_t i = n; i > 1; i--) {
-		size_t k = n2d_rng_below(r, (uint32_t)i);
-		uint32_t swap = x[k];
-		x[k] = x[i - 1];
-		x[i - 1] = swap;
-	}
-}
-
 /* A pass begins: every number of the split, in new order. */
 static void deal(struct n2d_task *t)
 {
 	for (size_t d = t->c.min_length; d <= t->c.max_length; d++) {
-		shuffle(&t->rng, t->symbols + t->start[d], t->start[d + 1] - t->start[d]);
+		n2d_rng_shuffle(&t->rng, t->symbols + t->start[d], t->start[d + 1] - t->start[d]);
 		t->next[d] = t->start[d];
 	}
 }
