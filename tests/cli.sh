@@ -157,6 +157,30 @@ run 1 ./n2d make-data copy -o "$scratch/none/x"
 err "cannot write '.*/none/x.src'"
 ls "$scratch"/x.* >/dev/null 2>&1 && bad 'a failing make-data leaves files' || good
 
+# Vocabularies.
+printf 'b a </s>\nb  c\n' >"$scratch/text"
+run 0 ./n2d vocab "$scratch/text" "$scratch/text" -o "$scratch/v" --max-size 6
+out '^6 entries for 10 tokens of 3 types; 4 are <unk> \(40\.00 %\)$'
+printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 4\nb 4\na 2\n' | cmp -s - "$scratch/v" && good || bad "$what: not the file it should be"
+printf '2 0\n\n2\n' >"$scratch/ids"
+run 0 ./n2d vocab --ids - -o "$scratch/v" <"$scratch/ids"
+printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n0 1\n1 0\n2 2\n' | cmp -s - "$scratch/v" && good || bad "$what: not the integers"
+run 0 ./n2d vocab --help
+run 2 ./n2d vocab
+err '^n2d vocab: which files'
+run 2 ./n2d vocab "$scratch/text"
+err '^n2d vocab: -o OUTPUT must be given'
+run 2 ./n2d vocab "$scratch/text" -o "$scratch/w" --ids
+err "text:1: 'b' is no id"
+run 2 ./n2d vocab "$scratch/text" -o "$scratch/w" --ids --min-count 2
+run 2 ./n2d vocab "$scratch/text" -o "$scratch/w" --max-size 4
+run 2 ./n2d vocab "$scratch/none" -o "$scratch/w"
+err "cannot read '.*none'"
+run 2 ./n2d vocab /dev/null -o "$scratch/w"
+err 'no token'
+[ -e "$scratch/w" ] && bad 'a failing vocab leaves a file' || good
+run 1 ./n2d vocab "$scratch/text" -o "$scratch/none/w"
+
 if [ -w /dev/full ]; then
 	./n2d info >/dev/full 2>"$scratch/err"
 	code=$?

@@ -13,6 +13,7 @@ static const struct {
 	{"info", "processor, caches, instruction sets, threads, libraries and build", n2d_cmd_info},
 	{"make-data", "synthetic parallel text: copy, reverse, sort, numbers", n2d_cmd_make_data},
 	{"params", "parameters of a configuration", n2d_cmd_params},
+	{"vocab", "the vocabulary of texts", n2d_cmd_vocab},
 };
 
 static void help(FILE *f)
