@@ -19,4 +19,9 @@ struct n2d_batch {
 	size_t src_tokens, trg_tokens;    /* sums of the lengths */
 };
 
+/* Its size, which its memory depends on. */
+struct n2d_shape {
+	size_t B, S, T;
+};
+
 #endif

@@ -1,0 +1,59 @@
+/* A parallel text as ids: pairs of a source and a target sentence, or sources alone.
+ *
+ * Each sentence ends with N2D_ID_END, which is not in the text; so an empty line is a sentence too, of one token. Pairs with more
+ * than max_length tokens on a side, ends not counted, are left out, and counted. */
+#ifndef N2D_CORPUS_H
+#define N2D_CORPUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "text/task.h"
+#include "text/vocab.h"
+
+enum n2d_side { N2D_SOURCE, N2D_TARGET, N2D_SIDES };
+
+/* How the lines of a side become ids. */
+struct n2d_coder {
+	const struct n2d_vocab *vocab;
+	/* Changes a line before its tokens are taken (byte-pair encoding); NULL: as it is. -1 and a message. */
+	int (*edit)(void *editor, const char **text, size_t *bytes);
+	void *editor;
+};
+
+struct n2d_corpus {
+	size_t pairs, left_out;
+	/* Sentence i of a side is id[start[i]] .. id[start[i + 1] - 1]; of sources alone the target's are empty. */
+	int32_t *id[N2D_SIDES];
+	size_t *start[N2D_SIDES];       /* [pairs + 1] */
+	size_t longest[N2D_SIDES];      /* tokens of the longest sentence, its end among them */
+	size_t unknown[N2D_SIDES];      /* tokens that are N2D_ID_UNKNOWN */
+
+	struct n2d_coder coder[N2D_SIDES];
+	size_t max_length, capacity, room[N2D_SIDES];
+};
+
+/* An empty one; max_length 0: no limit. target NULL: sources alone. Every failure here and below gives -1 and a message; of the
+ * corpus only n2d_corpus_free is then left to call. */
+int n2d_corpus_init(struct n2d_corpus *c, const struct n2d_coder *source, const struct n2d_coder *target, size_t max_length);
+void n2d_corpus_free(struct n2d_corpus *c);
+
+/* Appends a pair, unless it is too long. text[N2D_TARGET] is not looked at with sources alone. */
+int n2d_corpus_add(struct n2d_corpus *c, const char *const text[N2D_SIDES], const size_t bytes[N2D_SIDES]);
+
+/* Takes all pairs out; the memory stays. */
+void n2d_corpus_clear(struct n2d_corpus *c);
+
+/* Reads two files whose line i is one pair (text/lines.h). Messages name file and line: different numbers of lines, invalid UTF-8,
+ * no line at all, or that all pairs are too long. path[N2D_TARGET] is not looked at with sources alone. */
+int n2d_corpus_read(struct n2d_corpus *c, const char *const path[N2D_SIDES]);
+
+/* The next `pairs` lines of a task. */
+int n2d_corpus_task(struct n2d_corpus *c, const struct n2d_task_config *task, size_t pairs);
+
+static inline size_t n2d_corpus_length(const struct n2d_corpus *c, enum n2d_side side, size_t pair)
+{
+	return c->start[side][pair + 1] - c->start[side][pair];
+}
+
+#endif
