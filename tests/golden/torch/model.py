@@ -59,8 +59,8 @@ class RMSNorm(nn.Module):
 
 
 class Attention(nn.Module):
-    """For head widths that are not d-model / heads, for rotary positions (Su et al. 2021: pairs of neighbours are turned), and for windows, with
-    which nn.MultiheadAttention makes a NaN of padding that sees no key; called as nn.MultiheadAttention with batch_first."""
+    """For head widths that are not d-model / heads, for rotary positions (Su et al. 2021: pairs of neighbours are turned), and for
+    windows, with which nn.MultiheadAttention makes a NaN of padding that sees no key. Called as that is with batch_first."""
     batch_first = True
 
     def __init__(self, width, heads, d_k, d_v, rotary):

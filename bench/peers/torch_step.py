@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+"""PyTorch's training step of n2d's model: the peer of `n2d-bench step`.
+
+    torch_step.py --preset tiny                     as it comes: PyTorch's own choice of everything
+    torch_step.py --preset tiny --best              with what was found to help, below
+    torch_step.py --preset base --threads 1 --json  one line of JSON
+
+A step is forward, label-smoothed cross entropy, backward and Adam (0.9, 0.98, 1e-9), with dropout, on one batch that stays; the model is
+tests/golden/torch/model.py, nn.Transformer within. Batches: tiny, 282 pairs; pair i has 13 + i mod 4 source tokens and 13 + i / 4 mod 4
+target tokens (4,087 + 4,082); base, 16 pairs of 32 + 32. The vocabulary has 10,000 entries. Two untimed steps, then steps until
+--samples and --seconds are both reached; the median counts.
+
+How to set PyTorch as well as it can be set (--best is the first three; and try every number of threads):
+
+--blas openmp     OpenBLAS built on OpenMP (Debian: libopenblas0-openmp), which shares PyTorch's threads. Debian's PyTorch calls
+                  libblas.so.3, whatever that is: without any OpenBLAS the reference library, with libopenblas0 alone an OpenBLAS
+                  with threads of its own. The library is chosen by LD_LIBRARY_PATH.
+--heap keep       MALLOC_MMAP_MAX_=0, MALLOC_TRIM_THRESHOLD_ and MALLOC_TOP_PAD_ large: the C library keeps the memory of tensors
+                  that are freed. Else each large tensor is mapped anew, and the kernel clears its pages, every step.
+--adam foreach    Adam over lists of tensors instead of tensor by tensor.
+--threads N       Left alone PyTorch takes as many threads as it counts cores, which in a virtual machine may be one.
+
+OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE must be unset: they force another processor's kernels. The script starts itself
+again with the environment these options need, without the two. The kernels OpenBLAS chose are printed ("core").
+
+--serve           for interleaving with others: after two untimed steps the line of JSON, then for each line read one step and a
+                  line with its seconds; ends with the input.
+"""
+import argparse
+import ctypes
+import glob
+import json
+import os
+import statistics
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BLAS = {"openmp": "openblas-openmp", "pthread": "openblas-pthread", "reference": "blas"}
+
+
+def arguments():
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--preset", choices=["tiny", "base"], default="tiny")
+    a.add_argument("--threads", type=int, help="PyTorch's own choice if not given")
+    a.add_argument("--blas", choices=["system", *BLAS], default="system")
+    a.add_argument("--heap", choices=["system", "keep"], default="system")
+    a.add_argument("--adam", choices=["single", "foreach"], default="single")
+    a.add_argument("--best", action="store_true", help="--blas openmp --heap keep --adam foreach")
+    a.add_argument("--samples", type=int, default=10, help="at least so many steps")
+    a.add_argument("--seconds", type=float, default=10, help="at least so long")
+    a.add_argument("--json", action="store_true", help="a line of JSON")
+    a.add_argument("--serve", action="store_true", help="a step for each line of standard input")
+    o = a.parse_args()
+    if o.best:
+        o.blas, o.heap, o.adam = "openmp", "keep", "foreach"
+    return o
+
+
+def environment(o):
+    """What the C library and the loader read before the program starts."""
+    e = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    if o.heap == "keep":
+        e.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_=str(1 << 40), MALLOC_TOP_PAD_=str(1 << 26))
+    if o.blas != "system":
+        found = glob.glob(f"/usr/lib/*/{BLAS[o.blas]}/libblas.so.3")
+        if not found:
+            sys.exit(f"torch_step.py: no {BLAS[o.blas]}/libblas.so.3 below /usr/lib; Debian's package is libopenblas0-openmp, "
+                     "libopenblas0-pthread or libblas3")
+        e["LD_LIBRARY_PATH"] = os.path.dirname(found[0])
+    if o.threads:
+        e["OMP_NUM_THREADS"] = str(o.threads)
+    return e
+
+
+def blas_core():
+    """The BLAS in use, by the file that is mapped, and the kernels OpenBLAS chose."""
+    with open("/proc/self/maps") as f:
+        paths = {line.split()[-1] for line in f if "blas" in line.rsplit("/", 1)[-1]}
+    for path in sorted(paths):
+        try:
+            name = ctypes.CDLL(path).openblas_get_corename
+        except AttributeError:
+            continue
+        name.restype = ctypes.c_char_p
+        return os.path.realpath(path), name().decode()
+    return ", ".join(map(os.path.realpath, sorted(paths))), None
+
+
+def lengths(preset):
+    if preset == "base":
+        return [(32, 32)] * 16
+    return [(13 + i % 4, 13 + i // 4 % 4) for i in range(282)]
+
+
+def trainer(o):
+    """The function that makes a step, and facts."""
+    import torch
+    sys.path.insert(0, os.path.join(HERE, "../../tests/golden/torch"))
+    import model
+    torch.manual_seed(1)
+    m = model.Model(model.options({"vocab": 10000}, o.preset))
+    adam = torch.optim.Adam(m.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, foreach=o.adam == "foreach")
+    words = lambda n: torch.randint(model.SPECIAL, m.o["vocab"], (n - 1,)).tolist()
+    sizes = lengths(o.preset)
+    src, trg_in, trg_out = model.batch([(words(s), words(t)) for s, t in sizes])
+
+    def step():
+        adam.zero_grad(set_to_none=True)
+        loss = m.loss(m.logits(m(src, trg_in)[1]), trg_out)
+        loss.backward()
+        adam.step()
+        return loss.item()
+
+    library, core = blas_core()
+    return step, {"preset": o.preset, "torch": torch.__version__, "threads": torch.get_num_threads(), "blas": library, "core": core,
+                  "heap": o.heap, "adam": o.adam, "source_tokens": sum(s for s, _ in sizes), "target_tokens": sum(t for _, t in sizes),
+                  "parameters": sum(p.numel() for p in m.parameters())}
+
+
+def timed(step):
+    start = time.perf_counter()
+    loss = step()
+    if not loss < 1e3:
+        sys.exit(f"torch_step.py: the loss is {loss}")
+    return time.perf_counter() - start
+
+
+def serve(step, facts):
+    print(json.dumps(facts), flush=True)
+    for _ in sys.stdin:
+        print(f"{timed(step):.9f}", flush=True)
+
+
+def measure(o, step, facts):
+    samples, begin = [], time.perf_counter()
+    while len(samples) < o.samples or time.perf_counter() - begin < o.seconds:
+        samples.append(timed(step))
+    median = statistics.median(samples)
+    facts.update(samples=len(samples), median_s=median, min_s=min(samples), mad_s=statistics.median(abs(x - median) for x in samples),
+                 tokens_per_s=(facts["source_tokens"] + facts["target_tokens"]) / median)
+    if o.json:
+        print(json.dumps(facts))
+        return
+    print(", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in facts.items()))
+
+
+def main():
+    o = arguments()
+    e = environment(o)
+    if e != dict(os.environ):
+        os.execve(sys.executable, [sys.executable, os.path.abspath(__file__), *sys.argv[1:]], e)
+    try:
+        step, facts = trainer(o)
+    except ModuleNotFoundError as missing:
+        sys.exit(f"torch_step.py: {missing}; Debian's package is python3-torch")
+    for _ in range(2):
+        step()
+    serve(step, facts) if o.serve else measure(o, step, facts)
+
+
+if __name__ == "__main__":
+    main()
