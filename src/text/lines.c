@@ -138,6 +138,8 @@ static ptrdiff_t begin(struct n2d_lines *l)
 static ptrdiff_t fill(struct n2d_lines *l)
 {
 	ptrdiff_t n;
+	if (l->fd < 0) /* a text: all is there */
+		return 0;
 	if (make_room(l))
 		return -1;
 	if (!l->number && !l->end && !l->gz)
@@ -164,6 +166,16 @@ int n2d_lines_open(struct n2d_lines *l, const char *path)
 	cannot(l);
 	n2d_lines_close(l);
 	return -1;
+}
+
+int n2d_lines_text(struct n2d_lines *l, const char *name, const char *text)
+{
+	size_t n = strlen(text);
+	*l = (struct n2d_lines){.name = name, .fd = -1, .end = n, .capacity = n + 1, .buffer = malloc(n + 1)};
+	if (!l->buffer)
+		return n2d_error("%s: no memory for a text of %zu bytes", name, n);
+	memcpy(l->buffer, text, n);
+	return 0;
 }
 
 static int take(struct n2d_lines *l, size_t length, int ended)

@@ -29,6 +29,9 @@ struct n2d_lines {
 /* Opens path, "-" for standard input; the string must live as long as the reader. -1 and a message naming it. */
 int n2d_lines_open(struct n2d_lines *l, const char *path);
 
+/* The lines of a text in memory, which is copied; name, for messages, must live as long as the reader. -1 and a message. */
+int n2d_lines_text(struct n2d_lines *l, const char *name, const char *text);
+
 /* 1: the next line; 0: there is none; -1 and a message naming file and line: it cannot be read, or the compressed data are
  * damaged or cut off. */
 int n2d_lines_next(struct n2d_lines *l);

@@ -253,35 +253,63 @@ static int load_line(struct n2d_vocab *v, const struct n2d_lines *l)
 	return 0;
 }
 
-int n2d_vocab_load(struct n2d_vocab *v, const char *path)
+/* Takes over the open reader. */
+static int load(struct n2d_vocab *v, struct n2d_lines *l)
 {
-	struct n2d_lines l;
-	int more;
-	if (n2d_vocab_init(v, 0))
-		return -1;
-	if (n2d_lines_open(&l, path)) {
-		n2d_vocab_free(v);
+	int more = n2d_vocab_init(v, 0);
+	if (more) {
+		n2d_lines_close(l);
 		return -1;
 	}
-	while ((more = n2d_lines_next(&l)) > 0 && !(more = load_line(v, &l)))
+	while ((more = n2d_lines_next(l)) > 0 && !(more = load_line(v, l)))
 		;
-	if (!more && l.number < N2D_IDS_SPECIAL)
-		more = n2d_error("%s: ends after %zu lines: a vocabulary begins with <pad>, <s>, </s>, <unk>", l.name, l.number);
-	n2d_lines_close(&l);
+	if (!more && l->number < N2D_IDS_SPECIAL)
+		more = n2d_error("%s: ends after %zu lines: a vocabulary begins with <pad>, <s>, </s>, <unk>", l->name, l->number);
+	n2d_lines_close(l);
 	if (more)
 		n2d_vocab_free(v);
 	return more;
 }
 
+int n2d_vocab_load(struct n2d_vocab *v, const char *path)
+{
+	struct n2d_lines l;
+	return n2d_lines_open(&l, path) ? -1 : load(v, &l);
+}
+
+int n2d_vocab_parse(struct n2d_vocab *v, const char *name, const char *text)
+{
+	struct n2d_lines l;
+	return n2d_lines_text(&l, name, text) ? -1 : load(v, &l);
+}
+
+char *n2d_vocab_text(const struct n2d_vocab *v)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	for (size_t i = 0; f && i < v->size; i++) {
+		fwrite(v->entry[i]->token, 1, v->entry[i]->bytes, f);
+		fprintf(f, " %llu\n", (unsigned long long)v->entry[i]->count);
+	}
+	if (f && !fclose(f))
+		return text;
+	n2d_error("no memory for the text of a vocabulary of %zu entries", v->size);
+	return NULL;
+}
+
 int n2d_vocab_save(const struct n2d_vocab *v, const char *path)
 {
 	struct n2d_out o;
-	if (n2d_out_open(&o, path))
+	char *text = n2d_vocab_text(v);
+	if (!text)
 		return -1;
-	for (size_t i = 0; i < v->size; i++) {
-		n2d_out_write(&o, v->entry[i]->token, v->entry[i]->bytes);
-		n2d_out_printf(&o, " %llu\n", (unsigned long long)v->entry[i]->count);
+	if (n2d_out_open(&o, path)) {
+		free(text);
+		return -1;
 	}
+	n2d_out_write(&o, text, strlen(text));
+	free(text);
 	return n2d_out_commit(&o);
 }
 
@@ -311,4 +339,17 @@ ptrdiff_t n2d_vocab_encode(const struct n2d_vocab *v, int32_t *id, const char *t
 					 v->size - N2D_IDS_SPECIAL);
 	}
 	return n;
+}
+
+int n2d_vocab_of_ids(struct n2d_vocab *v, size_t size)
+{
+	if (size <= N2D_IDS_SPECIAL || size - N2D_IDS_SPECIAL > N2D_IDS_MAX)
+		return n2d_error("a vocabulary of %zu integers and specials: must be %d to %d", size, N2D_IDS_SPECIAL + 1,
+				 N2D_IDS_MAX + N2D_IDS_SPECIAL);
+	if (n2d_vocab_init(v, 1))
+		return -1;
+	if (!append_ids(v, (long)(size - N2D_IDS_SPECIAL) - 1))
+		return 0;
+	n2d_vocab_free(v);
+	return -1;
 }

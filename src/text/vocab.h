@@ -47,9 +47,16 @@ int n2d_vocab_order(struct n2d_vocab *v, uint64_t min_count, size_t max_size);
 /* The vocabulary of all texts of a task, both sides in one, whatever seed, split and lengths. */
 int n2d_vocab_of_task(struct n2d_vocab *v, const struct n2d_task_config *c);
 
+/* The specials and the integers 0 .. size - N2D_IDS_SPECIAL - 1. */
+int n2d_vocab_of_ids(struct n2d_vocab *v, size_t size);
+
 /* Messages of load name file and line: a special that is missing, a token that is empty or comes twice, a bad count. */
 int n2d_vocab_load(struct n2d_vocab *v, const char *path);
 int n2d_vocab_save(const struct n2d_vocab *v, const char *path);
+
+/* The same from and to a text in memory, named in messages. The text is to be freed; NULL and a message. */
+int n2d_vocab_parse(struct n2d_vocab *v, const char *name, const char *text);
+char *n2d_vocab_text(const struct n2d_vocab *v);
 
 /* N2D_ID_UNKNOWN when it is not there. */
 int32_t n2d_vocab_id(const struct n2d_vocab *v, const char *token, size_t bytes);
