@@ -277,10 +277,14 @@ struct run {
 
 static void run_init(struct run *r, const struct n2d_ctx *ctx, const struct golden *g)
 {
+	const struct n2d_shape shape = {g->B, g->S, g->T};
+	struct n2d_pass_need need = {0};
 	memset(r, 0, sizeof *r);
 	r->options = (struct n2d_step_options){.beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9};
-	if (n2d_transformer_init(&r->m, ctx, &g->c) || n2d_optimiser_init(&r->o, &r->m) ||
-	    n2d_pass_init(&r->pass, &r->m, n2d_pass_bytes(ctx, &r->m, g->B, g->S, g->T, 1), g->S > g->T ? g->S : g->T, 1) ||
+	if (n2d_transformer_init(&r->m, ctx, &g->c) || n2d_optimiser_init(&r->o, &r->m))
+		fail_msg("%s: %s", g->path, n2d_error_text());
+	n2d_pass_need_add(&need, ctx, &r->m, &shape, 1, 1);
+	if (n2d_pass_init(&r->pass, &r->m, &need, 1) ||
 	    n2d_schedule_make(&r->options.schedule, "paper", 1, g->warmup, g->c.d_model))
 		fail_msg("%s: %s", g->path, n2d_error_text());
 	for (size_t i = 0; i < r->m.p.n; i++)

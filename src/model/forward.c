@@ -19,7 +19,7 @@ static struct n2d_run run_of(const struct n2d_ctx *ctx, const struct n2d_transfo
 	struct n2d_run r = {
 		.ctx = ctx, .m = m, .stack = decoder ? &m->decoder : &m->encoder, .side = decoder ? &p->target : &p->source,
 		.memory = decoder ? &p->source : NULL, .first_site = decoder ? SITE_DECODER : SITE_ENCODER,
-		.spare = {p->grad[0], p->grad[1], p->grad[2]}, .ws = p->ws,
+		.spare = {p->grad[0], p->grad[1], p->grad[2]}, .ws = p->ws, .apply = n2d_sublayer_forward,
 	};
 	if (key)
 		r.dropout = (struct n2d_dropout){{(uint32_t)key->seed, (uint32_t)(key->seed >> 32)}, {(uint32_t)key->step, r.first_site}, key->p};

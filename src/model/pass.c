@@ -94,19 +94,29 @@ size_t n2d_pass_bytes(const struct n2d_ctx *ctx, const struct n2d_transformer *m
 	return n2d_mul(floats, sizeof(float));
 }
 
-int n2d_pass_init(struct n2d_pass *p, const struct n2d_transformer *m, size_t bytes, size_t longest, int train)
+void n2d_pass_need_add(struct n2d_pass_need *need, const struct n2d_ctx *ctx, const struct n2d_transformer *m, const struct n2d_shape *shapes,
+		       size_t count, int train)
 {
-	size_t table = n2d_floats(longest, m->c.d_model, 1);
+	for (size_t i = 0; i < count; i++) {
+		const struct n2d_shape *s = &shapes[i];
+		need->bytes = larger(need->bytes, n2d_pass_bytes(ctx, m, s->B, s->S, s->T, train));
+		need->longest = larger(need->longest, larger(s->S, s->T));
+	}
+}
+
+int n2d_pass_init(struct n2d_pass *p, const struct n2d_transformer *m, const struct n2d_pass_need *need, int train)
+{
+	size_t table = n2d_floats(need->longest, m->c.d_model, 1);
 	memset(p, 0, sizeof *p);
 	p->train = train;
-	if (sides_init(p, m) || n2d_arena_init(&p->memory, n2d_add(bytes, n2d_mul(table, sizeof(float))))) {
+	if (sides_init(p, m) || n2d_arena_init(&p->memory, n2d_add(need->bytes, n2d_mul(table, sizeof(float))))) {
 		n2d_pass_free(p);
 		return -1;
 	}
 	p->positions = n2d_arena_floats(&p->memory, table);
-	p->positions_rows = longest;
+	p->positions_rows = need->longest;
 	if (m->c.positions == N2D_POSITIONS_SINUSOIDAL)
-		n2d_position_sinusoidal(p->positions, 0, longest, m->c.d_model);
+		n2d_position_sinusoidal(p->positions, 0, need->longest, m->c.d_model);
 	return 0;
 }
 

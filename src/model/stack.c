@@ -18,15 +18,14 @@ static const char *where(const struct n2d_run *r, const struct n2d_sublayer *s)
 		{"encoder self-attention", "encoder LSTM", "encoder convolution"},
 		{"decoder self-attention", "decoder LSTM", "decoder convolution"},
 	};
-	int decoder = r->memory != NULL;
+	int decoder = r->stack == &r->m->decoder;
 	return s->kind == N2D_SUBLAYER_MIXER ? mixers[decoder][r->m->c.mixer] : names[decoder][s->kind];
 }
 
-static void sublayer_forward(const struct n2d_run *r, size_t i, float *y, const float *x)
+void n2d_sublayer_forward(const struct n2d_run *r, size_t i, float *y, const float *x)
 {
 	const struct n2d_sublayer *s = &r->stack->sublayers[i];
 	const struct n2d_activations *q = r->side, *k = r->memory;
-	n2d_trace_where(r->ctx, where(r, s));
 	if (s->kind == N2D_SUBLAYER_CROSS)
 		n2d_cross_attention_fwd(r->ctx, &s->layer, y, q->saved[i], x, k->out, q->len, k->len, q->B, q->T, k->T, r->ws);
 	else
@@ -102,7 +101,7 @@ static void node_forward(const struct n2d_run *r, size_t i, const float *branch)
 	struct n2d_norm norm = norm_of(r, i, &d);
 	if (!branch && n->y == n->t)
 		return;
-	n2d_trace_where(r->ctx, r->memory ? "decoder norms" : "encoder norms");
+	n2d_trace_where(r->ctx, r->stack == &r->m->decoder ? "decoder norms" : "encoder norms");
 	n2d_norm_fwd(r->ctx, &norm, n->y, n->t, n->mean, n->rstd, branch ? residual(r, i) : n->t, branch,
 		     parameter(r->m->w, at->gamma), parameter(r->m->w, at->beta));
 }
@@ -112,8 +111,10 @@ void n2d_stack_forward(const struct n2d_run *r)
 	const struct n2d_stack *s = r->stack;
 	for (size_t i = 0; i < s->n_nodes; i++) {
 		float *branch = i > 0 && i <= s->n ? r->spare[0] : NULL;
-		if (branch)
-			sublayer_forward(r, i - 1, branch, r->side->nodes[i - 1].y);
+		if (branch) {
+			n2d_trace_where(r->ctx, where(r, &s->sublayers[i - 1]));
+			r->apply(r, i - 1, branch, r->side->nodes[i - 1].y);
+		}
 		node_forward(r, i, branch);
 	}
 }
@@ -129,7 +130,7 @@ static void node_backward(const struct n2d_run *r, size_t i, float *dt, float *d
 	int post = r->m->c.norm == N2D_NORM_POST;
 	struct n2d_norm_grads g = {.dx = dt, .dr = dr, .dgamma = parameter(grads, at->gamma), .dbeta = parameter(grads, at->beta), .dy = dy,
 				   .dy2 = post ? next : NULL, .skip = post ? NULL : next};
-	n2d_trace_where(r->ctx, r->memory ? "decoder norms" : "encoder norms");
+	n2d_trace_where(r->ctx, r->stack == &r->m->decoder ? "decoder norms" : "encoder norms");
 	n2d_norm_bwd(r->ctx, &norm, &g, n->t, parameter(r->m->w, at->gamma), n->mean, n->rstd, r->ws);
 }
 

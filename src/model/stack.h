@@ -24,7 +24,13 @@ struct n2d_run {
 	uint32_t first_site;
 	float *spare[3]; /* [rows, D] each */
 	float *ws;
+	/* Applies sublayer i: y from x, [rows, D] each. n2d_sublayer_forward, or one position's step in decoding. */
+	void (*apply)(const struct n2d_run *r, size_t i, float *y, const float *x);
+	void *arg; /* of apply */
 };
+
+/* Keeps what backward needs in side->saved[i]. */
+void n2d_sublayer_forward(const struct n2d_run *r, size_t i, float *y, const float *x);
 
 /* side->nodes[0].t is given: x. */
 void n2d_stack_forward(const struct n2d_run *r);

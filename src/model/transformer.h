@@ -92,9 +92,15 @@ struct n2d_pass {
 /* Bytes of the activations of a batch, training or inference, before anything is allocated; N2D_TOO_LARGE passes. */
 size_t n2d_pass_bytes(const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t B, size_t S, size_t T, int train);
 
-/* Room for `bytes`: the most that n2d_pass_bytes gives for the batches to come. `longest`: their longest side.
- * -1 and a message. */
-int n2d_pass_init(struct n2d_pass *p, const struct n2d_transformer *m, size_t bytes, size_t longest, int train);
+/* What batches of some shapes need of a pass: the most bytes, and the longest side. All zeros at first. */
+struct n2d_pass_need {
+	size_t bytes, longest;
+};
+void n2d_pass_need_add(struct n2d_pass_need *need, const struct n2d_ctx *ctx, const struct n2d_transformer *m, const struct n2d_shape *shapes,
+		       size_t count, int train);
+
+/* -1 and a message. */
+int n2d_pass_init(struct n2d_pass *p, const struct n2d_transformer *m, const struct n2d_pass_need *need, int train);
 void n2d_pass_free(struct n2d_pass *p);
 
 /* Lays out the memory for a batch of this shape. -1 and a message naming the shape when it is too large for the pass, or longer than
