@@ -33,6 +33,8 @@ void n2d_profile_start(struct n2d_profile *p)
 	p->started = n2d_now();
 }
 
+void n2d_profile_stop(struct n2d_profile *p) { p->seconds = n2d_now() - p->started; }
+
 static int dearest(const void *a, const void *b)
 {
 	double x = ((const struct n2d_profile_row *)a)->seconds, y = ((const struct n2d_profile_row *)b)->seconds;
@@ -50,7 +52,7 @@ static void print_row(FILE *f, const struct n2d_profile_row *r, double all, doub
 
 void n2d_profile_print(struct n2d_profile *p, FILE *f, double peak, double bandwidth)
 {
-	double all = n2d_now() - p->started, seen = 0;
+	double all = p->seconds, seen = 0;
 	qsort(p->row, p->rows, sizeof *p->row, dearest);
 	fprintf(f, "%-24s %-18s %9s %6s %8s %9s %8s %7s\n", "part", "operator", "ms", "%", "calls", "GFLOP/s", "GB/s", "% limit");
 	for (size_t i = 0; i < p->rows; i++) {

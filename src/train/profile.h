@@ -18,13 +18,15 @@ struct n2d_profile {
 	struct n2d_trace trace; /* for ctx->trace */
 	struct n2d_profile_row row[N2D_PROFILE_ROWS];
 	size_t rows;
-	double started;
+	double started, seconds; /* seconds: from start to stop */
 };
 
 /* Clears it: what is seen from now on counts. */
 void n2d_profile_start(struct n2d_profile *p);
 
-/* A table, dearest first: time, share of all time since the start, GFLOP/s, GB/s, and per cent of the limit, the larger of flops / peak
+void n2d_profile_stop(struct n2d_profile *p);
+
+/* A table, dearest first: time, share of all time, GFLOP/s, GB/s, and per cent of the limit, the larger of flops / peak
  * and bytes / bandwidth (of memory: above 100 what lies in a cache). Time between operators is a row of its own. */
 void n2d_profile_print(struct n2d_profile *p, FILE *f, double peak, double bandwidth);
 

@@ -1,0 +1,18 @@
+/* A model ready to be used: weights, packed, with the vocabulary that lies in its file. */
+#ifndef N2D_BUNDLE_H
+#define N2D_BUNDLE_H
+
+#include "model/transformer.h"
+#include "text/vocab.h"
+
+struct n2d_bundle {
+	struct n2d_transformer model;
+	struct n2d_vocab vocab;
+};
+
+/* From a model's file. vocab: a vocabulary's file in place of the model's own, or NULL. ids: words are integers, where neither is there.
+ * -1 and a message naming the file: damaged, foreign, without a vocabulary, or one of another size. */
+int n2d_bundle_open(struct n2d_bundle *b, const struct n2d_ctx *ctx, const char *path, const char *vocab, int ids);
+void n2d_bundle_close(struct n2d_bundle *b);
+
+#endif
