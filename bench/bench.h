@@ -6,6 +6,7 @@
 int bench_roof(int argc, char **argv);
 int bench_kernels(int argc, char **argv);
 int bench_layers(int argc, char **argv);
+int bench_step(int argc, char **argv);
 int bench_paths(int argc, char **argv);
 int bench_table(int argc, char **argv);
 int bench_figures(int argc, char **argv);

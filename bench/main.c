@@ -13,6 +13,7 @@ static const struct {
 	{"roof", "the machine's limits: peak FLOP/s and bandwidth by memory level", bench_roof},
 	{"kernels", "every kernel and operator on its shapes, in per cent of the limit", bench_kernels},
 	{"layers", "sequence layers over length and width: the sweep behind Table 1", bench_layers},
+	{"step", "the training step of whole models, and PyTorch's beside it", bench_step},
 	{"paths", "sequential operations and maximum path length, from the trace and by perturbation", bench_paths},
 	{"table", "Table 1 as measured beside Table 1 as stated, from the CSV files", bench_table},
 	{"figures", "SVG figures from the CSV files (gnuplot)", bench_figures},

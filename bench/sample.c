@@ -79,7 +79,7 @@ static void calibrate(struct bench_case *c, double seconds)
 /* One thread that was not on its processor all the time was interrupted, whatever the ticks of /proc/stat say. */
 static int undisturbed(const struct bench_case *c, double wall, double cpu)
 {
-	return c->ctx->threads > 1 || cpu > 0.97 * wall - 50e-6;
+	return c->outside || c->ctx->threads > 1 || cpu > 0.97 * wall - 50e-6;
 }
 
 /* Calls in a row, timed. */
@@ -137,6 +137,13 @@ static void judge(struct window *w, int now)
 	w->from = to;
 }
 
+/* The window held work of another process: it tells nothing. */
+static void forgive(struct window *w)
+{
+	w->items = 0;
+	noise_now(&w->from);
+}
+
 static size_t clean(const struct bench_case *c)
 {
 	size_t n = 0;
@@ -162,8 +169,13 @@ static size_t round_of(struct bench_case **c, size_t n, const struct sample_plan
 		struct bench_case *x = c[order[i]];
 		if (!wants_more(x, p))
 			continue;
+		if (x->outside)
+			judge(w, 1);
 		take(x, p->seconds, w);
-		judge(w, 0);
+		if (x->outside)
+			forgive(w);
+		else
+			judge(w, 0);
 		taken++;
 		if (p->progress)
 			p->progress(p->arg, x);

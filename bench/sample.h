@@ -33,6 +33,8 @@ struct bench_case {
 	void (*parts)(struct bench_case *c, size_t calls, struct sample *s);
 	void (*close)(struct bench_case *c); /* may be NULL; only after a successful open */
 
+	int outside; /* another process does the work: who uses the processors meanwhile is not looked at */
+
 	double call_seconds; /* measured before the first sample */
 	size_t calls;        /* in a sample */
 	struct sample *sample;
