@@ -62,12 +62,24 @@ static int open_beside(struct n2d_out *o, const struct stat *old)
 	return 0;
 }
 
+/* A duplicate, so that closing it leaves standard output open. */
+static void open_standard(struct n2d_out *o)
+{
+	int fd = dup(STDOUT_FILENO);
+	o->path = strdup("standard output");
+	o->f = fd >= 0 && o->path ? fdopen(fd, "wb") : NULL;
+	if (fd >= 0 && !o->f)
+		close(fd);
+}
+
 int n2d_out_open(struct n2d_out *o, const char *path)
 {
 	struct stat old;
 	memset(o, 0, sizeof *o);
-	int exists = stat(path, &old) == 0;
-	if (exists && !S_ISREG(old.st_mode)) {
+	int standard = strcmp(path, "-") == 0, exists = !standard && stat(path, &old) == 0;
+	if (standard) {
+		open_standard(o);
+	} else if (exists && !S_ISREG(old.st_mode)) {
 		o->path = strdup(path);
 		o->f = o->path ? fopen(path, "wb") : NULL;
 	} else {

@@ -8,7 +8,7 @@
 /* A file being written. The bytes go to PATH.tmp beside it; n2d_out_commit puts them in its place at
  * once (fsync, rename, fsync of the directory), so that PATH always holds the old content or all of the
  * new, also after a crash. A killed process can leave PATH.tmp, which the next writer reuses. A symbolic
- * link stays and its target is replaced; what is no regular file (a pipe, /dev/null) is written directly. */
+ * link stays and its target is replaced; what is no regular file (a pipe, /dev/null) is written directly, and so is "-", standard output. */
 struct n2d_out {
 	FILE *f;
 	char *path, *temporary; /* the link's target; NULL: written directly */

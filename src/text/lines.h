@@ -36,6 +36,9 @@ int n2d_lines_text(struct n2d_lines *l, const char *name, const char *text);
  * damaged or cut off. */
 int n2d_lines_next(struct n2d_lines *l);
 
+/* Whether the next line may have to be waited for: time to pass on what was made of the others. */
+static inline int n2d_lines_waits(const struct n2d_lines *l) { return l->start == l->end; }
+
 /* Does nothing to one that is closed, failed to open, or all zeros. */
 void n2d_lines_close(struct n2d_lines *l);
 
