@@ -97,10 +97,10 @@ static int score(const struct args *a, const struct n2d_ctx *ctx, const struct n
 	return bad ? failed() : N2D_EXIT_OK;
 }
 
-static int with_corpus(const struct args *a, const struct n2d_ctx *ctx, const struct n2d_bundle *b)
+static int with_corpus(const struct args *a, const struct n2d_ctx *ctx, struct n2d_bundle *b)
 {
 	struct n2d_corpus c;
-	struct n2d_coder coder = {.vocab = &b->vocab};
+	struct n2d_coder coder = n2d_bundle_coder(b);
 	const char *const path[N2D_SIDES] = {a->src, a->trg};
 	if (n2d_corpus_init(&c, &coder, &coder, 0))
 		return failed();

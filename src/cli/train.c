@@ -38,6 +38,7 @@ static void help(void)
 	       "  --src FILE, --trg FILE   training pairs: line i of one and of the other; words divided by spaces; plain or gzip\n"
 	       "  --valid-src FILE, --valid-trg FILE   validation pairs\n"
 	       "  --vocab FILE             vocabulary (n2d vocab); otherwise the words of the training pairs\n"
+	       "  --bpe FILE               byte-pair codes (n2d bpe learn): lines go through them first; the model keeps them\n"
 	       "  --ids                    words are integers from 0 on\n"
 	       "  --task NAME              copy, reverse, sort or numbers (n2d make-data) in place of files\n"
 	       "  --lines N                pairs of a task's epoch (20000)\n"
@@ -63,6 +64,7 @@ static int option(struct args *a, int c, char **argv)
 	case 'T': a->data.valid_trg = optarg; return 0;
 	case 'v': a->data.vocab = optarg; return 0;
 	case 'i': a->data.ids = 1; return 0;
+	case 'B': a->data.bpe = optarg; return 0;
 	case 'k': a->data.task = optarg; return 0;
 	case 'o': a->dir = optarg; return 0;
 	case 'r': a->resume = 1; return 0;
@@ -88,7 +90,7 @@ static int parse(struct args *a, int argc, char **argv)
 {
 	static const struct option own[] = {
 		{"src", 1, 0, 's'}, {"trg", 1, 0, 't'}, {"valid-src", 1, 0, 'S'}, {"valid-trg", 1, 0, 'T'}, {"vocab", 1, 0, 'v'},
-		{"ids", 0, 0, 'i'}, {"task", 1, 0, 'k'}, {"lines", 1, 0, 'n'}, {"output", 1, 0, 'o'}, {"resume", 0, 0, 'r'},
+		{"ids", 0, 0, 'i'}, {"bpe", 1, 0, 'B'}, {"task", 1, 0, 'k'}, {"lines", 1, 0, 'n'}, {"output", 1, 0, 'o'}, {"resume", 0, 0, 'r'},
 		{"init", 1, 0, 'I'}, {"threads", 1, 0, 'p'}, {"isa", 1, 0, 'x'}, {"quiet", 0, 0, 'q'}, {"profile", 0, 0, 'P'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0},
 	};
 	struct option longs[2 * N2D_TABLE_OPTIONS_MAX];
@@ -116,7 +118,7 @@ static int check(const struct args *a)
 		return n2d_usage("train", "-o DIR must be given: where checkpoints go");
 	if (!d->task && (!d->src || !d->trg) && !a->resume)
 		return n2d_usage("train", "--src and --trg, or --task, must be given; see n2d train --help");
-	if (d->task && (d->src || d->trg || d->valid_src || d->valid_trg || d->vocab))
+	if (d->task && (d->src || d->trg || d->valid_src || d->valid_trg || d->vocab || d->bpe))
 		return n2d_usage("train", "--task %s has its own text and vocabulary: no files beside it", d->task);
 	if (!d->valid_src != !d->valid_trg)
 		return n2d_usage("train", "--valid-src and --valid-trg go together");
@@ -272,7 +274,8 @@ static int load_weights(struct session *s)
 static int open_data(struct session *s)
 {
 	const char *known = s->a->resume ? n2d_safetensors_text(&s->old_model, N2D_VOCABULARY) : NULL;
-	if (n2d_data_open(&s->data, &s->source, known))
+	const char *codes = s->a->resume ? n2d_safetensors_text(&s->old_model, N2D_BPE_CODES) : NULL;
+	if (n2d_data_open(&s->data, &s->source, known, codes))
 		return -1;
 	s->has_data = 1;
 	s->vocabulary = n2d_vocab_text(&s->data.vocab);
@@ -352,7 +355,7 @@ static int conclude(const struct session *s, enum n2d_train_end end)
 static int run(struct session *s)
 {
 	struct n2d_training *t = &s->training;
-	struct n2d_metadata model[] = {{N2D_VOCABULARY, s->vocabulary}}, data[DATA_METADATA];
+	struct n2d_metadata model[] = {{N2D_VOCABULARY, s->vocabulary}, {N2D_BPE_CODES, s->data.pieces.codes}}, data[DATA_METADATA];
 	char lines[32];
 	size_t n = 0;
 	for (size_t i = 0; i < DATA_KEYS; i++)
@@ -363,7 +366,7 @@ static int run(struct session *s)
 	data[n++] = (struct n2d_metadata){"ids", s->source.ids ? "yes" : "no"};
 	*t = (struct n2d_training){
 		.ctx = &s->ctx, .model = &s->model, .options = &s->options, .train = &s->data.train,
-		.valid = s->data.has_valid ? &s->data.valid : NULL, .dir = s->a->dir, .metadata = model, .keys = 1, .state = data, .state_keys = n,
+		.valid = s->data.has_valid ? &s->data.valid : NULL, .dir = s->a->dir, .metadata = model, .keys = s->data.pieces.codes ? 2 : 1, .state = data, .state_keys = n,
 		.progress = s->a->quiet ? NULL : stderr, .stop = stop,
 	};
 	if (n2d_train_init(t))

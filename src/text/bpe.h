@@ -61,6 +61,8 @@ struct n2d_bpe {
 
 /* -1 and a message naming file and line. */
 int n2d_bpe_load(struct n2d_bpe *b, const char *path, const struct n2d_bpe_options *o);
+/* From the text of a codes file, named in messages. */
+int n2d_bpe_parse(struct n2d_bpe *b, const char *name, const char *text, const struct n2d_bpe_options *o);
 void n2d_bpe_free(struct n2d_bpe *b);
 
 /* One thread's memory, with the words it has met. */

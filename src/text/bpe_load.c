@@ -104,10 +104,11 @@ static int find_splits(struct n2d_bpe *b, const size_t *last)
 	return 0;
 }
 
-static int load_codes(struct n2d_bpe *b, const char *path, size_t merges)
+/* From the text, or if it is NULL from the file of this name. */
+static int load_codes(struct n2d_bpe *b, const char *name, const char *text, size_t merges)
 {
 	struct codes c = {0};
-	int bad = n2d_lines_open(&c.lines, path) || read_version(&c) || read_pairs(b, &c, merges) || find_splits(b, c.last);
+	int bad = (text ? n2d_lines_text(&c.lines, name, text) : n2d_lines_open(&c.lines, name)) || read_version(&c) || read_pairs(b, &c, merges) || find_splits(b, c.last);
 	n2d_lines_close(&c.lines);
 	free(c.last);
 	return bad ? -1 : 0;
@@ -214,10 +215,10 @@ static int set_separator(struct n2d_bpe *b, const char *separator)
 	return 0;
 }
 
-int n2d_bpe_load(struct n2d_bpe *b, const char *path, const struct n2d_bpe_options *o)
+static int load(struct n2d_bpe *b, const char *name, const char *text, const struct n2d_bpe_options *o)
 {
 	memset(b, 0, sizeof *b);
-	int bad = set_separator(b, o->separator ? o->separator : N2D_BPE_SEPARATOR) || load_codes(b, path, o->merges) ||
+	int bad = set_separator(b, o->separator ? o->separator : N2D_BPE_SEPARATOR) || load_codes(b, name, text, o->merges) ||
 		  (o->vocabulary && load_vocabulary(b, o->vocabulary, o->threshold));
 	if (!bad && o->glossaries_n > GLOSSARIES)
 		bad = n2d_error("%zu glossaries: at most %d", o->glossaries_n, GLOSSARIES);
@@ -227,6 +228,10 @@ int n2d_bpe_load(struct n2d_bpe *b, const char *path, const struct n2d_bpe_optio
 		n2d_bpe_free(b);
 	return bad ? -1 : 0;
 }
+
+int n2d_bpe_load(struct n2d_bpe *b, const char *path, const struct n2d_bpe_options *o) { return load(b, path, NULL, o); }
+
+int n2d_bpe_parse(struct n2d_bpe *b, const char *name, const char *text, const struct n2d_bpe_options *o) { return load(b, name, text, o); }
 
 void n2d_bpe_free(struct n2d_bpe *b)
 {

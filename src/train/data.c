@@ -3,22 +3,57 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "text/lines.h"
 
 enum { TASK_VALID_LINES = 1000 };
 
 /* ---- the vocabulary */
 
-static int vocabulary(struct n2d_vocab *v, const struct n2d_data_options *o, const struct n2d_task_config *task)
+/* Counts the words of a file, or their pieces. */
+static int count(struct n2d_data *d, const char *path)
 {
-	if (o->vocab)
-		return n2d_vocab_load(v, o->vocab);
-	if (task)
-		return n2d_vocab_of_task(v, task);
-	if (n2d_vocab_init(v, o->ids))
+	struct n2d_lines l;
+	int more;
+	if (!d->pieces.codes)
+		return n2d_vocab_count_file(&d->vocab, path);
+	if (n2d_lines_open(&l, path))
 		return -1;
-	if (!n2d_vocab_count_file(v, o->src) && !n2d_vocab_count_file(v, o->trg) && !n2d_vocab_order(v, 1, 0))
+	while ((more = n2d_lines_next(&l)) > 0) {
+		const char *text = l.text;
+		size_t bytes = l.length;
+		if (n2d_lines_utf8(&l) || n2d_pieces_edit(&d->pieces, &text, &bytes) || n2d_vocab_count(&d->vocab, text, bytes)) {
+			more = -1;
+			break;
+		}
+	}
+	n2d_lines_close(&l);
+	return more;
+}
+
+static int vocabulary(struct n2d_data *d, const struct n2d_data_options *o, const struct n2d_task_config *task, const char *known)
+{
+	if (known)
+		return n2d_vocab_parse(&d->vocab, "the vocabulary of the model", known);
+	if (o->vocab)
+		return n2d_vocab_load(&d->vocab, o->vocab);
+	if (task)
+		return n2d_vocab_of_task(&d->vocab, task);
+	if (n2d_vocab_init(&d->vocab, o->ids))
+		return -1;
+	if (!count(d, o->src) && !count(d, o->trg) && !n2d_vocab_order(&d->vocab, 1, 0))
 		return 0;
-	n2d_vocab_free(v);
+	n2d_vocab_free(&d->vocab);
+	return -1;
+}
+
+/* Codes, then the vocabulary, which may be of pieces. */
+static int text(struct n2d_data *d, const struct n2d_data_options *o, const struct n2d_task_config *task, const char *known, const char *codes)
+{
+	if (codes ? n2d_pieces_parse(&d->pieces, "the codes of the model", codes) : o->bpe ? n2d_pieces_load(&d->pieces, o->bpe) : 0)
+		return -1;
+	if (!vocabulary(d, o, task, known))
+		return 0;
+	n2d_pieces_free(&d->pieces);
 	return -1;
 }
 
@@ -30,10 +65,10 @@ static int fill(struct n2d_corpus *c, const char *src, const char *trg, const st
 	return task ? n2d_corpus_task(c, task, lines) : n2d_corpus_read(c, path);
 }
 
-static int pairs(struct n2d_corpus *c, struct n2d_batches *b, const struct n2d_data *d, const struct n2d_data_options *o,
+static int pairs(struct n2d_corpus *c, struct n2d_batches *b, struct n2d_data *d, const struct n2d_data_options *o,
 		 const char *src, const char *trg, const struct n2d_task_config *task, size_t lines)
 {
-	struct n2d_coder coder = {.vocab = &d->vocab};
+	struct n2d_coder coder = {&d->vocab, d->pieces.codes ? n2d_pieces_edit : NULL, &d->pieces};
 	if (n2d_corpus_init(c, &coder, &coder, o->max_length))
 		return -1;
 	if (fill(c, src, trg, task, lines) || n2d_batches_init(b, c, o->batch_tokens, o->seed)) {
@@ -59,7 +94,7 @@ static int open_all(struct n2d_data *d, const struct n2d_data_options *o, struct
 	return -1;
 }
 
-int n2d_data_open(struct n2d_data *d, const struct n2d_data_options *o, const char *known)
+int n2d_data_open(struct n2d_data *d, const struct n2d_data_options *o, const char *known, const char *codes)
 {
 	struct n2d_task_config task;
 	int kind = o->task ? n2d_task_find(o->task) : 0;
@@ -71,11 +106,12 @@ int n2d_data_open(struct n2d_data *d, const struct n2d_data_options *o, const ch
 		task.seed = o->seed;
 		task.ids = o->ids;
 	}
-	if (known ? n2d_vocab_parse(&d->vocab, "the vocabulary of the model", known) : vocabulary(&d->vocab, o, o->task ? &task : NULL))
+	if (text(d, o, o->task ? &task : NULL, known, codes))
 		return -1;
 	if (!open_all(d, o, o->task ? &task : NULL))
 		return 0;
 	n2d_vocab_free(&d->vocab);
+	n2d_pieces_free(&d->pieces);
 	return -1;
 }
 
@@ -88,5 +124,6 @@ void n2d_data_close(struct n2d_data *d)
 	n2d_batches_free(&d->train);
 	n2d_corpus_free(&d->train_pairs);
 	n2d_vocab_free(&d->vocab);
+	n2d_pieces_free(&d->pieces);
 	memset(d, 0, sizeof *d);
 }

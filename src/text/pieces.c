@@ -1,0 +1,60 @@
+#include "text/pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+int n2d_pieces_parse(struct n2d_pieces *p, const char *name, const char *text)
+{
+	struct n2d_bpe_options o = {0};
+	size_t n = strlen(text) + 1;
+	memset(p, 0, sizeof *p);
+	if (n2d_bpe_parse(&p->bpe, name, text, &o))
+		return -1;
+	p->codes = malloc(n);
+	if (!p->codes) {
+		n2d_bpe_free(&p->bpe);
+		return n2d_error("%s: no memory for %zu bytes of codes", name, n);
+	}
+	memcpy(p->codes, text, n);
+	n2d_bpe_worker_init(&p->worker, &p->bpe);
+	return 0;
+}
+
+int n2d_pieces_load(struct n2d_pieces *p, const char *path)
+{
+	struct n2d_map m;
+	memset(p, 0, sizeof *p);
+	if (n2d_map_open(&m, path))
+		return -1;
+	char *text = calloc(m.size + 1, 1);
+	int bad = text ? 0 : n2d_error("%s: no memory for %zu bytes of codes", path, m.size);
+	if (!bad) {
+		memcpy(text, m.data, m.size);
+		bad = memchr(text, 0, m.size) ? n2d_error("%s: there are zero bytes in it: no codes file", path) : n2d_pieces_parse(p, path, text);
+	}
+	n2d_map_close(&m);
+	free(text);
+	return bad;
+}
+
+void n2d_pieces_free(struct n2d_pieces *p)
+{
+	if (p->codes) {
+		n2d_bpe_worker_free(&p->worker);
+		n2d_bpe_free(&p->bpe);
+	}
+	free(p->codes);
+	memset(p, 0, sizeof *p);
+}
+
+int n2d_pieces_edit(void *pieces, const char **text, size_t *bytes)
+{
+	struct n2d_pieces *p = pieces;
+	if (n2d_bpe_apply(&p->worker, *text, *bytes, 0, NULL))
+		return -1;
+	*text = p->worker.text;
+	*bytes = p->worker.length;
+	return 0;
+}
