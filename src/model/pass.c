@@ -4,45 +4,50 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/size.h"
 #include "layer/output.h"
+#include "model/plan.h"
 #include "model/stack.h"
 #include "op/position.h"
 
-/* Memory handed out from the front; base NULL: only counted. */
-struct cursor {
-	float *base;
-	size_t used;
+struct set {
+	float *t, *y, *mean, *rstd;
 };
 
-static float *take(struct cursor *c, size_t floats)
+static struct set take_set(struct n2d_cursor *c, size_t rows, size_t D, int sum, int normed)
 {
-	float *p = c->base ? c->base + c->used : NULL;
-	c->used = n2d_add(c->used, n2d_floats(floats, 1, 1));
-	return p;
+	return (struct set){
+		sum ? n2d_take(c, n2d_mul(rows, D)) : NULL, normed ? n2d_take(c, n2d_mul(rows, D)) : NULL, normed ? n2d_take(c, rows) : NULL,
+		normed ? n2d_take(c, rows) : NULL,
+	};
 }
 
-static float *take_rows(struct cursor *c, size_t B, size_t T, size_t width) { return take(c, n2d_mul(n2d_mul(B, T), width)); }
-
-/* S: of the other side, for cross-attention. */
-static void lay_side(struct cursor *c, struct n2d_activations *side, const struct n2d_transformer *m, const struct n2d_stack *s, size_t B,
-		     size_t T, size_t S)
+void n2d_plan_nodes(struct n2d_cursor *c, struct n2d_activations *side, const struct n2d_stack *s, size_t rows, size_t D, int keep)
 {
-	size_t D = m->c.d_model;
-	side->B = B;
-	side->T = T;
-	side->embedded = take_rows(c, B, T, D);
+	struct set turn[2];
+	side->embedded = n2d_take(c, n2d_mul(rows, D));
+	for (int i = 0; i < 2 && !keep; i++)
+		turn[i] = take_set(c, rows, D, 1, 1);
 	for (size_t i = 0; i < s->n_nodes; i++) {
 		struct n2d_node *n = &side->nodes[i];
-		int normed = s->nodes[i].gamma != N2D_NOWHERE;
-		n->t = i == 0 ? side->embedded : i > s->n ? side->nodes[s->n].y : take_rows(c, B, T, D);
-		n->y = normed ? take_rows(c, B, T, D) : n->t;
-		n->mean = normed ? take_rows(c, B, T, 1) : NULL;
-		n->rstd = normed ? take_rows(c, B, T, 1) : NULL;
+		int normed = s->nodes[i].gamma != N2D_NOWHERE, sum = i > 0 && i <= s->n;
+		struct set own = keep ? take_set(c, rows, D, sum, normed) : turn[i % 2];
+		n->t = i == 0 ? side->embedded : sum ? own.t : side->nodes[s->n].y;
+		n->y = normed ? own.y : n->t;
+		n->mean = own.mean;
+		n->rstd = own.rstd;
 		side->out = n->y;
 	}
+}
+
+/* S: of the other side, for cross-attention. */
+static void lay_side(struct n2d_cursor *c, struct n2d_activations *side, const struct n2d_transformer *m, const struct n2d_stack *s, size_t B,
+		     size_t T, size_t S, int train)
+{
+	side->B = B;
+	side->T = T;
+	n2d_plan_nodes(c, side, s, n2d_mul(B, T), m->c.d_model, train);
 	for (size_t i = 0; i < s->n; i++)
-		side->saved[i] = take(c, n2d_sublayer_saved(&s->sublayers[i], B, T, S));
+		side->saved[i] = train ? n2d_take(c, n2d_sublayer_saved(&s->sublayers[i], B, T, S)) : NULL;
 }
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -58,16 +63,16 @@ static size_t workspace(const struct n2d_ctx *ctx, const struct n2d_transformer 
 static size_t lay(struct n2d_pass *p, float *base, const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t B, size_t S,
 		  size_t T, int train)
 {
-	struct cursor c = {base, 0};
-	size_t D = m->c.d_model, longest = larger(S, T);
-	lay_side(&c, &p->source, m, &m->encoder, B, S, 0);
-	lay_side(&c, &p->target, m, &m->decoder, B, T, S);
-	p->row_nll = take_rows(&c, B, T, 1);
-	p->row_position = (int32_t *)take_rows(&c, B, longest, 1);
+	struct n2d_cursor c = {base, 0};
+	size_t D = m->c.d_model, longest = n2d_mul(B, larger(S, T));
+	lay_side(&c, &p->source, m, &m->encoder, B, S, 0, train);
+	lay_side(&c, &p->target, m, &m->decoder, B, T, S, train);
+	p->row_nll = n2d_take(&c, n2d_mul(B, T));
+	p->row_position = (int32_t *)n2d_take(&c, longest);
 	for (int i = 0; i < (train ? 3 : 1); i++)
-		p->grad[i] = take_rows(&c, B, longest, D);
-	p->dmemory = train ? take_rows(&c, B, S, D) : NULL;
-	p->ws = take(&c, workspace(ctx, m, B, S, T, train));
+		p->grad[i] = n2d_take(&c, n2d_mul(longest, D));
+	p->dmemory = train ? n2d_take(&c, n2d_mul(n2d_mul(B, S), D)) : NULL;
+	p->ws = n2d_take(&c, workspace(ctx, m, B, S, T, train));
 	p->B = B;
 	p->S = S;
 	p->T = T;
