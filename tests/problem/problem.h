@@ -12,6 +12,7 @@
 #ifndef PROBLEM_H
 #define PROBLEM_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,9 +22,15 @@
 
 enum { PROBLEM_DIMS = 6, PROBLEM_BUFS = 16 };
 
-/* Unit roundoff of float, and the bound on n roundings: gamma_n = n u / (1 - n u) (Higham, section 3.1). */
+/* Unit roundoff of float, and the bound on n roundings: gamma_n = n u / (1 - n u) (Higham, section 3.1), which holds for n u < 1. */
 #define U32 0x1p-24
-static inline double gamma_n(double n) { return n * U32 / (1 - n * U32); }
+static inline double gamma_n(double n) { return n * U32 < 1 ? n * U32 / (1 - n * U32) : INFINITY; }
+/* A sum over `parts` accumulators, then over what is left of vectors, then over parts and lanes: a term passes at most so many additions,
+ * whose gamma bounds the error relative to the sum of absolute values (Higham, section 4.2). */
+static inline double additions(const struct n2d_kernels *k, double n, double parts)
+{
+	return n / (parts * (double)k->lanes) + 2 * parts + 4;
+}
 
 struct problem;
 struct problem_use;

@@ -44,7 +44,7 @@ static void fwd_call(struct problem *p, const struct n2d_kernels *k)
 }
 
 /* With s = scale x rounded (u |s|) and D = max - s: a weight exp(s - max) has relative error e = 2 u max|s| + u D + 4 u
- * (two rounded scores, the rounded difference, exp within 2 ulp), the sum of them max e + gamma_n, and
+ * (two rounded scores, the rounded difference, exp within 2 ulp), the sum of them max e + gamma of one accumulator's additions, and
  * the division by way of a reciprocal 2 u. Results below the normal range are off by a denormal. */
 static void fwd_check(struct problem *p)
 {
@@ -69,7 +69,8 @@ static void fwd_check(struct problem *p)
 		}
 		double D = max - (double)SCALE * x[j], want = nan ? NAN : exp(-D) / sum;
 		double e = D < 200 ? expm1(2 * U32 * top + U32 * D + 4 * U32) : 1;
-		problem_near(p, "y", j, y[j], want, fabs(want) * (e + worst / sum + gamma_n((double)p->dim[0] + 3)) + 0x1p-148);
+		double bound = e + worst / sum + gamma_n(additions(p->k, (double)p->dim[0], 1) + 3);
+		problem_near(p, "y", j, y[j], want, fabs(want) * bound + 0x1p-148);
 	}
 }
 
@@ -90,7 +91,8 @@ static void bwd_call(struct problem *p, const struct n2d_kernels *k)
 	k->softmax_bwd(problem_p(p, 2), problem_p(p, 0), problem_p(p, 1), SCALE, p->dim[1], p->dim[2], p->dim[0]);
 }
 
-/* mean = sum dy y: gamma_n sum |dy y|; then a difference and two products: 3 u. */
+/* mean = sum dy y in one accumulator at least, each product rounded: gamma of so many times sum |dy y|; then a difference and two
+ * products: 3 u. */
 static void bwd_check(struct problem *p)
 {
 	const float *dy = problem_orig(p, 0), *y = problem_orig(p, 1);
@@ -99,7 +101,7 @@ static void bwd_check(struct problem *p)
 		mean += (double)dy[j] * y[j];
 		abs += fabs((double)dy[j] * y[j]);
 	}
-	double e = gamma_n((double)p->dim[0]) * abs;
+	double e = gamma_n(additions(p->k, (double)p->dim[0], 1) + 1) * abs;
 	for (size_t j = 0; j < p->dim[0]; j++) {
 		double want = seen(p, j) ? SCALE * (y[j] * (dy[j] - mean)) : 0, a = fabs((double)SCALE * y[j]);
 		double bound = seen(p, j) ? a * e * (1 + gamma_n(3)) + gamma_n(3) * fabs(want) + 0x1p-148 : 0;
