@@ -156,6 +156,65 @@ static void loss_and_padding(void **state)
 	}
 }
 
+/* Numbers computed apart, in double: eps = 0.1 over all V entries, two padded rows; then nothing but padding. A probability is off by the
+ * rounding of its logits, |z| <= 4 here, and a few operations: 16 u. A row's loss adds V terms of up to 8. */
+static void loss_golden(void **state)
+{
+	(void)state;
+	static const float z[5][V] = {
+		{-0.09393389298126219f, -1.236816383272874f, -1.7513836198796038f, -2.4964237194391736f, 0.18612716219425718f, -0.9026648769921477f, -0.5946562327212995f},
+		{-1.7831008607292531f, -0.8111610577086024f, 0.5081542316358288f, 0.889846081488917f, -0.4524448158596358f, -0.022110326150831174f, -1.6015852650367086f},
+		{-0.6425297092728098f, 2.8426396392097266f, -2.811415407527075f, 3.503086533522933f, 3.5628628399938385f, -1.3253813119835347f, -1.623857621506356f},
+		{-3.233460706286695f, -0.08587271402826731f, 2.3474397218373415f, 0.18251380375121043f, -0.22013106221024073f, -2.047559229642682f, -0.6327403725728162f},
+		{1.0274043771456853f, -1.6323589925432982f, -1.5902126555787162f, -0.2875531393851084f, 3.0485491541079455f, 2.0659475012189095f, -4.0227747629946045f},
+	};
+	static const double want[5][V] = {
+		{0.23730296801399414, 0.06594553256611373, 0.03367325381065704, -0.891518860099773, 0.31861909665290733, 0.09777766042465275, 0.1382003486314479},
+		{0, 0, 0, 0, 0, 0, 0},
+		{-0.008218698730842253, 0.1836685788482394, -0.013592224581492203, 0.36888593360548344, 0.3924889420087411, -0.011220813465342636, -0.9120117176847868},
+		{-0.01148568389785717, -0.8491014390690023, 0.7285914432980078, 0.0709657063152987, 0.04270907878383204, -0.005119432330768038, 0.023440326900488844},
+		{0, 0, 0, 0, 0, 0, 0},
+	};
+	static const int32_t target[5] = {3, -1, 6, 1, -1}, padding[5] = {-1, -1, -1, -1, -1};
+	const double u = 0x1p-24;
+	float dz[5 * V], loss[5], nll[5];
+	struct n2d_ctx ctx;
+	UNIT_EACH_ISA(ctx, 1)
+	{
+		struct n2d_loss_sum sum = {0, 0, 0}, none = {0, 0, 0};
+		n2d_xent(&ctx, &sum, dz, loss, nll, z[0], target, 0.1f, 1, 5, V, V);
+		assert_int_equal(sum.tokens, 3);
+		UNIT_NEAR(ctx.k->isa, "loss", 0, sum.loss, 12.279646942241047, 3 * (V + 8) * 8 * u);
+		UNIT_NEAR(ctx.k->isa, "nll", 0, sum.nll, 12.599202959741177, 3 * (V + 8) * 8 * u);
+		for (size_t i = 0; i < 5 * V; i++)
+			UNIT_NEAR(ctx.k->isa, "dz", i, dz[i], want[i / V][i % V], target[i / V] < 0 ? 0 : 16 * u);
+		n2d_xent(&ctx, &none, dz, loss, nll, z[0], padding, 0.1f, 1, 5, V, V);
+		assert_true(none.tokens == 0 && none.loss == 0 && none.nll == 0);
+		for (size_t i = 0; i < 5 * V; i++)
+			assert_true(dz[i] == 0);
+	}
+}
+
+/* Rows of scores whose exponentials overflow, whose weights are 0 or denormal. The scores' own rounding to float, u |x| each, weighs
+ * most: 2 * 89 u, and as much again for their difference; flushed denormals are off by the smallest normal number. */
+static void softmax_golden(void **state)
+{
+	(void)state;
+	static const float x[3][4] = {{10000, -10000, 0, 10000}, {-INFINITY, 0, 1, -INFINITY}, {88.8f, 88.9f, -200, 0}};
+	static const double want[3][4] = {{0.5, 0, 0, 0.5}, {0, 0.2689414213699951, 0.7310585786300049, 0}, {0.47502081252105793, 0.5249791874789421, 1.788406602424716e-126, 1.292297919586316e-39}};
+	struct n2d_ctx ctx;
+	UNIT_EACH_ISA(ctx, 1)
+		for (size_t i = 0; i < 3; i++) {
+			float y[4];
+			ctx.k->softmax_fwd(y, x[i], 1, 0, 4, 4);
+			for (size_t j = 0; j < 4; j++)
+				UNIT_NEAR(ctx.k->isa, "softmax", 4 * i + j, y[j], want[i][j], want[i][j] * 4 * 89 * 0x1p-24 + 0x1p-126);
+			ctx.k->softmax_fwd(y, x[i], 1, 2, 2, 4); /* nothing is seen */
+			for (size_t j = 0; j < 4; j++)
+				assert_true(y[j] == 0);
+		}
+}
+
 /* Logits whose exponentials overflow: the losses are differences of logits, exactly. */
 static void extreme_logits(void **state)
 {
@@ -222,25 +281,48 @@ static void embedding(void **state)
 	free(table), free(dy), free(pos);
 }
 
-/* By the paper's formula in double; cos shares the exponent of its sine, and an odd width ends with a sine. */
+/* By the paper's formula in double; cos shares the exponent of its sine, an odd width ends with a sine, and position 5000 is as exact
+ * as the first: half an ulp of a value up to 1, and the 1e-11 of the contract. */
 static void positions(void **state)
 {
 	(void)state;
-	static const double want4[4] = {-0.9879664387667768, 0.15466840618074712, -0.26237485370392877, 0.9649660284921133};
-	static const double want5[5] = {-0.9879664387667768, 0.15466840618074712, -0.06932890943593063, 0.9975938563946876, -0.013193686002997189};
-	float a[2 * 4], b[5];
-	n2d_position_sinusoidal(a, 4999, 2, 4);
-	n2d_position_sinusoidal(b, 5000, 1, 5);
-	for (size_t i = 0; i < 4; i++)
-		UNIT_NEAR("double", "pe of width 4 at 5000", i, a[4 + i], want4[i], 0x1p-25);
-	for (size_t i = 0; i < 5; i++)
-		UNIT_NEAR("double", "pe of width 5 at 5000", i, b[i], want5[i], 0x1p-25);
+	static const struct {
+		size_t width, at;
+		double want[8];
+	} golden[] = {
+		{4, 0, {0, 1, 0, 1}},
+		{4, 1, {0.8414709848078965, 0.5403023058681398, 0.009999833334166664, 0.9999500004166653}},
+		{4, 2, {0.9092974268256817, -0.4161468365471424, 0.01999866669333308, 0.9998000066665778}},
+		{4, 49, {-0.9537526527594719, 0.3005925437436371, 0.470625888171158, 0.8823328586101215}},
+		{4, 511, {0.8817704007607503, -0.4716788741741842, -0.9219886775482162, 0.3872168365049372}},
+		{4, 5000, {-0.9879664387667768, 0.15466840618074712, -0.26237485370392877, 0.9649660284921133}},
+		{5, 0, {0, 1, 0, 1, 0}},
+		{5, 1, {0.8414709848078965, 0.5403023058681398, 0.025116222909773774, 0.9996845379152098, 0.0006309573026154199}},
+		{5, 2, {0.9092974268256817, -0.4161468365471424, 0.050216599387465206, 0.9987383506934931, 0.0012619143540422218}},
+		{5, 49, {-0.9537526527594719, 0.3005925437436371, 0.942764011015436, 0.33346067164522825, 0.030911984766140464}},
+		{5, 511, {0.8817704007607503, -0.4716788741741842, 0.2661232930206715, 0.9639389985428714, 0.3168620310684212}},
+		{5, 5000, {-0.9879664387667768, 0.15466840618074712, -0.06932890943593063, 0.9975938563946876, -0.013193686002997189}},
+		{8, 0, {0, 1, 0, 1, 0, 1, 0, 1}},
+		{8, 1, {0.8414709848078965, 0.5403023058681398, 0.09983341664682815, 0.9950041652780258, 0.009999833334166664, 0.9999500004166653, 0.0009999998333333417, 0.9999995000000417}},
+		{8, 2, {0.9092974268256817, -0.4161468365471424, 0.19866933079506122, 0.9800665778412416, 0.01999866669333308, 0.9998000066665778, 0.0019999986666669333, 0.9999980000006666}},
+		{8, 49, {-0.9537526527594719, 0.3005925437436371, -0.9824526126243325, 0.18651236942257576, 0.470625888171158, 0.8823328586101215, 0.04898039418715918, 0.9987997401808185}},
+		{8, 511, {0.8817704007607503, -0.4716788741741842, 0.7409726108017196, 0.6715352485474484, -0.9219886775482162, 0.3872168365049372, 0.48904974715649274, 0.8722558941080137}},
+		{8, 5000, {-0.9879664387667768, 0.15466840618074712, -0.46777180532247614, -0.883849273431478, -0.26237485370392877, 0.9649660284921133, -0.9589242746631385, 0.28366218546322625}},
+	};
+	for (size_t g = 0; g < sizeof golden / sizeof *golden; g++) {
+		size_t width = golden[g].width, at = golden[g].at;
+		float got[2 * 8]; /* the second row of a table; position 0 alone */
+		n2d_position_sinusoidal(got, at ? at - 1 : 0, at ? 2 : 1, width);
+		for (size_t i = 0; i < width; i++)
+			UNIT_NEAR("double", "pe", g * 8 + i, got[(at ? width : 0) + i], golden[g].want[i], 0x1p-25 + 1e-11);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_change_nothing), cmocka_unit_test(dropout), cmocka_unit_test(loss_and_padding),
+		cmocka_unit_test(loss_golden), cmocka_unit_test(softmax_golden),
 		cmocka_unit_test(extreme_logits), cmocka_unit_test(adam_golden), cmocka_unit_test(embedding), cmocka_unit_test(positions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
