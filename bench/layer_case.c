@@ -170,12 +170,13 @@ int layer_group_open(struct layer_group *g, struct layer_case **l, size_t n)
 	saved = n2d_floats(1, 1, saved);
 	ws = n2d_floats(1, 1, ws);
 	size_t scratch = n2d_add(n2d_add(n2d_mul(2, rows), params), n2d_add(saved, ws));
-	if (n2d_arena_init(&g->io, n2d_mul(n2d_mul(2, rows), sizeof(float))) ||
-	    n2d_arena_init(&g->scratch, n2d_mul(scratch, sizeof(float)))) {
+	if (n2d_arena_init(&g->io, n2d_mul(n2d_mul(2, rows), sizeof(float))))
+		return -1;
+	n2d_arena_touch(&g->io); /* before the next one: memory is available until it is touched */
+	if (n2d_arena_init(&g->scratch, n2d_mul(scratch, sizeof(float)))) {
 		n2d_arena_free(&g->io);
 		return -1;
 	}
-	n2d_arena_touch(&g->io);
 	n2d_arena_touch(&g->scratch);
 	g->x = n2d_arena_floats(&g->io, rows);
 	g->dy = n2d_arena_floats(&g->io, rows);

@@ -4,14 +4,19 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/size.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
+/* More than this is asked for only where the system says it has it: it grants what it does not have, and kills who uses it. */
+#define SURE ((size_t)64 << 20)
 
 int n2d_arena_init(struct n2d_arena *a, size_t bytes)
 {
 	memset(a, 0, sizeof *a);
 	size_t size = n2d_round_up(bytes ? bytes : 1, bytes < HUGE_PAGE ? 4096 : HUGE_PAGE);
+	if (size > SURE && size > n2d_memory_available())
+		return n2d_error("no memory for %zu bytes: %zu are available", bytes, n2d_memory_available());
 	void *p = size == N2D_TOO_LARGE ? MAP_FAILED
 					: mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)

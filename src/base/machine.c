@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "base/machine.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,6 +82,33 @@ struct n2d_cache n2d_cache_reported(void)
 	sysconf_cache(&c.l3, _SC_LEVEL3_CACHE_SIZE);
 #endif
 	return c;
+}
+
+/* The first number in `path` that follows `key` ("" for the first of the file). */
+static int number_after(const char *path, const char *key, size_t *v)
+{
+	char line[128];
+	FILE *f = fopen(path, "r");
+	int found = 0;
+	while (f && !found && fgets(line, sizeof line, f))
+		found = strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), "%zu", v) == 1;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+size_t n2d_memory_available(void)
+{
+	size_t left = SIZE_MAX, kib, limit, used, cached;
+	if (number_after("/proc/meminfo", "MemAvailable:", &kib))
+		left = kib << 10;
+	if (number_after("/sys/fs/cgroup/memory.max", "", &limit) && number_after("/sys/fs/cgroup/memory.current", "", &used) &&
+	    number_after("/sys/fs/cgroup/memory.stat", "inactive_file ", &cached)) {
+		used = used > cached ? used - cached : 0; /* the kernel gives file pages back first */
+		limit = limit > used ? limit - used : 0;
+		left = limit < left ? limit : left;
+	}
+	return left;
 }
 
 void n2d_machine_read(struct n2d_machine *m)

@@ -21,4 +21,8 @@ struct n2d_cache n2d_cache_reported(void);
  * machines report none, or the whole host's. */
 void n2d_cache_doubt(const struct n2d_cache *reported, char *text, size_t size);
 
+/* Bytes that can still be had without swapping or being killed, as the kernel estimates them, within the container's limit; SIZE_MAX
+ * when it does not tell. */
+size_t n2d_memory_available(void);
+
 #endif
