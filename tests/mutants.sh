@@ -1,13 +1,13 @@
 #!/bin/bash
 # Planted faults: each must be caught by the test that is there to catch it. In the build directory:
-#	mutants.sh [NAME...]
+#	mutants.sh [NAME...]		(N2D_MUTANTS=DIR keeps the scratch builds there and uses them again: of the sources as they were)
 # A scratch copy of what `make dist` would ship is built with one instruction set; every mutant is one
 # sed expression on one file (one that changes nothing is an error), built, and its test must fail.
 # The same tests must pass on the copy as it is.
 set -u
 make=${MAKE:-make}
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
+scratch=${N2D_MUTANTS:-$(mktemp -d)} || exit 99
+[ -n "${N2D_MUTANTS:-}" ] || trap 'rm -rf "$scratch"' EXIT
 unset N2D_ISA MAKEFLAGS MFLAGS MAKELEVEL
 
 names=() files=() edits=() tests=()
@@ -54,16 +54,58 @@ mutant smoothing-over-all-but-target simd/body/loss.c 's/-weight \* eps \/ (floa
 mutant adam-eps-inside-root simd/body/adam.c 's/v_fma(v_sqrt(v1), v_set1(s->root), v_set1(s->eps))/v_mul(v_sqrt(v_add(v1, v_set1(s->eps))), v_set1(s->root))/' "$(kernel adam)"
 mutant relu-lt-for-le simd/body/activation.c 's/v_le(v_ld(y + i, m), v_zero())/v_lt(v_ld(y + i, m), v_zero())/' "$(kernel relu_bwd)"
 
+# The other rows of kernels.def: one fault each.
+mutant log-of-negative simd/vmath.h 's/^\tc = v_sel(v_lt(x, v_zero()), v_set1(NAN), c);//' "$(kernel log)"
+mutant sigmoid-one-sided simd/vmath.h 's/return v_sel(v_lt(x, v_zero()), v_ldexp(v_fma(c, v_fnma(t, c, p), c), n), c);/return c;/' "$(kernel sigmoid)"
+mutant last-row-not-summed simd/body/elementwise.c 's/for (; r < rows; r++, x += ldx)/for (; r + 1 < rows; r++, x += ldx)/' "$(kernel colsum_acc)"
+mutant add-to-itself simd/body/elementwise.c 's/v_add(v_ld(x + i, m), v_ld(y + i, m))/v_add(v_ld(x + i, m), v_ld(x + i, m))/' "$(kernel add)"
+mutant scale-ignored simd/body/elementwise.c 's/v_mul(va, v_ld(x + i, m))/v_ld(x + i, m)/' "$(kernel scale)"
+mutant axpy-scales-y simd/body/elementwise.c 's/v_fma(va, v_ld(x + i, m), v_ld(y + i, m))/v_fma(va, v_ld(y + i, m), v_ld(x + i, m))/' "$(kernel axpy)"
+mutant bias-add-strides-swapped simd/body/elementwise.c 's/y += ldy, x += ldx)/y += ldx, x += ldy)/' "$(kernel bias_add)"
+mutant relu-swallows-nan simd/body/activation.c 's/v_max(v_zero(), v_ld(x + i, m))/v_max(v_ld(x + i, m), v_zero())/' "$(kernel relu_fwd)"
+mutant gelu-square-rounded simd/body/activation.c 's/v_fma(v_mul(half, low), u, u)/u/' "$(kernel gelu_fwd)"
+mutant gelu-slope-without-density simd/body/activation.c 's/return v_fma(v_mul(c, v_set1(0x1.988454p-2f)), e, phi);.*/return phi;/' "$(kernel gelu_bwd)"
+mutant rmsnorm-without-eps simd/body/norm.c 's/\((x, x, n) \/ (float)n\) + eps/\1/' "$(kernel rmsnorm_fwd)"
+mutant rmsnorm-bwd-without-mean simd/body/norm.c 's/v_sub(g, v_mul(h, c))/g/' "$(kernel rmsnorm_bwd)"
+mutant alpha-lost-in-tail simd/body/gemm_pack.c 's/v_mul(alpha, v_loadn(x + l \* ldx + p, n))/v_loadn(x + l * ldx + p, n)/' "$(kernel gemm_pack_rows)"
+mutant packing-reads-beyond simd/body/gemm_pack.c 's/n == V_LANES ? v_load(from) : v_loadn(from, n)/v_load(from)/' "$(kernel gemm_pack_columns)"
+mutant row-without-relu simd/body/gemv.c 's/^\t\tc = v_max(v_zero(), c);.*/\t\t;/' "$(kernel gemv)"
+mutant rows-beyond-packed simd/body/attn_pack.c 's/i >= m ? v_zero() : //' "$(kernel attn_pack)"
+mutant panel-tail-not-scaled simd/body/attn_pack.c 's/v_mul(a, v_loadn(s, left))/v_loadn(s, left)/' "$(kernel attn_panel)"
+mutant lse-without-maximum simd/body/attn_fwd.c 's/mx\[r\] + logf(l)/logf(l)/' "$(kernel attn_end)"
+mutant rnn-slope-missing simd/body/recurrent.c 's/v_mul(d, slope_tanh(load_upto(h, n)))/d/' "$(kernel rnn_bwd)"
+mutant lstm-input-and-forget-swapped simd/body/recurrent.c 's/v_fma(f, load_upto(cp, n), v_mul(i, g))/v_fma(i, load_upto(cp, n), v_mul(f, g))/' "$(kernel lstm_fwd)"
+mutant gru-passes-all-back simd/body/recurrent.c 's/store_upto(dh, v_mul(d, z), n)/store_upto(dh, d, n)/' "$(kernel gru_bwd)"
+mutant last-tap-missing simd/body/depthwise.c 's/t < taps; t++/t + 1 < taps; t++/' "$(kernel depthwise_fwd)"
+mutant taps-gradient-overwritten simd/body/depthwise.c 's/s\[v\] = v_loadn(g + .*/s[v] = v_zero();/' "$(kernel depthwise_weights_acc)"
+mutant peak-of-less simd/body/roof.c 's/^\t\t\t\tx\[j\] = v_mac(va, x\[j\], vb);/\t\t\t\tx[j] = v_mac(va, x[j], va);/' "$(kernel fma_peak)"
+mutant stream-read-drops-tail simd/body/stream.c 's/v_add(sum, v_loadn(x + i, n - i))/sum/' "$(kernel stream_read)"
+mutant stream-copy-drops-tail simd/body/stream.c 's/v_storen(y + i, v_loadn(x + i, n - i), n - i);/;/' "$(kernel stream_copy)"
+mutant stream-triad-swapped simd/body/stream.c 's/v_mac(va, v_loadn(y + i, n - i), v_loadn(x + i, n - i))/v_mac(va, v_loadn(x + i, n - i), v_loadn(y + i, n - i))/' "$(kernel stream_triad)"
+mutant stream-update-drops-tail simd/body/stream.c 's/v_storen(y + i, v_mul(va, v_loadn(y + i, n - i)), n - i);/;/' "$(kernel stream_update)"
+
+# Recurrent and convolutional layers.
+mutant gru-bias-forgotten src/op/recurrent.c 's/q ? j->b_q : NULL, q ? 0 : 1/NULL, q ? 0 : 1/' tests/test-layers
+mutant state-before-the-first-step src/op/recurrent.c 's/T \* D, t ? D : 0);/T * D, D);/' tests/test-layers
+mutant cell-not-carried src/op/recurrent.c 's/t ? j->c + c - j->c_step : j->zero + u/j->zero + u/' tests/test-layers
+mutant state-gradient-not-carried src/op/recurrent.c 's/if (t + 1 < j->r->T)$/if (0)/' tests/test-layers
+mutant gates-of-dh-overwritten src/op/recurrent.c 's/NULL, g || cell == N2D_GRU}/NULL, cell == N2D_GRU}/' tests/test-layers
+mutant units-left-out src/op/recurrent.c 's/u1 = panels \* (t + 1) \/ n \* nr/u1 = panels * (t + 1) \/ n * nr - (t > 0)/' tests/layer-bits
+mutant convolution-sees-padding src/op/convolution.c 's/r >= s->zeros \&\& t < n/r >= s->zeros \&\& t < c->T/' tests/test-layers
+mutant convolution-not-centred src/op/convolution.c 's/backward ? c->W - 1 - centre : centre/centre/' tests/test-layers
+mutant taps-not-flipped src/op/convolution.c 's/(W - 1 - w) \* D + o/w * D + o/' tests/test-layers
+mutant depthwise-taps-mirrored src/op/depthwise.c 's/((ptrdiff_t)w - centre(c)) \* j->step/(centre(c) - (ptrdiff_t)w) * j->step/' tests/test-layers
+
 # ---- the scratch build: out of tree and relative, so that it can be copied for a second worker
 isa=emu8
 for i in avx2 neon; do ./n2d info | grep -qE "^  $i +compiled +supported" && isa=$i; done
 without="--disable-emu16 --disable-avx512 --without-benchmark --without-sleef --without-hwloc"
 [ $isa = emu8 ] && without="$without --disable-avx2 --disable-neon" || without="$without --disable-emu8"
-mkdir -p "$scratch/0/build"
 config=$(./config.status --config 2>/dev/null | grep -oE -e "--(host|build)=[^' ]*" | tr '\n' ' ')
-$make -s distdir distdir="$scratch/0/src" >"$scratch/log" 2>&1 &&
+[ -f "$scratch/0/build/libn2d.la" ] || { mkdir -p "$scratch/0/build" &&
+	$make -s distdir distdir="$scratch/0/src" >"$scratch/log" 2>&1 &&
 	(cd "$scratch/0/build" && ../src/configure $config $without CFLAGS=-O1 >"$scratch/log" 2>&1 &&
-		$make -s -j2 libn2d.la >"$scratch/log" 2>&1) ||
+		$make -s -j2 libn2d.la >"$scratch/log" 2>&1); } ||
 	{ echo "the scratch build failed"; tail -n 20 "$scratch/log"; exit 99; }
 
 try() { # WORKER TEST...: builds and runs it; 125 when it does not build
@@ -82,6 +124,7 @@ while read -r t; do
 	try 0 $t || { echo "FAIL $t fails on the sources as they are"; tail -n 5 "$scratch/0/log"; failed=$((failed + 1)); }
 done < <(for n in "${list[@]}"; do echo "${tests[n]}"; done | sort -u)
 [ $failed = 0 ] || exit 1
+rm -rf "$scratch/1"
 cp -a "$scratch/0" "$scratch/1"
 
 worker() { # W: every second mutant
