@@ -91,9 +91,9 @@ long drive_select(struct bench_case **c, size_t n, char **ids, int nids)
 	} else {
 		for (size_t i = 0; i < n; i++)
 			gbench_add(c[i]->id, mark, c[i], 0);
-		gbench_run(NULL, NULL, 0, 0);
+		size_t matched = gbench_run(NULL, NULL, 0, 0);
 		gbench_clear();
-		if (list)
+		if (list && matched)
 			return 0;
 	}
 	size_t kept = keep_marked(c, n);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/threads.h"
 #include "bench/bench.h"
 #include "bench/csv.h"
 #include "bench/drive.h"
@@ -30,36 +29,17 @@ static const char usage[] =
 	"  --help\n\n"
 	"All times are wall-clock times of whole calls.\n";
 
-static struct {
-	const char *isa, *csv;
-	struct size_list threads;
-	size_t samples;
-} opt;
+static struct common_options opt;
 
 static int parse(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"samples", 1, 0, 's'}, {"csv", 1, 0, 'c'}, {0, 0, 0, 0},
-	};
-	size_t all = (size_t)n2d_threads_default();
-	opt.threads = (struct size_list){all > 1 ? 2 : 1, {1, all}};
-	opt.samples = 10;
+	static const struct option longs[] = {COMMON_OPTIONS, {0, 0, 0, 0}};
+	int bad = 0;
+	common_defaults(&opt);
 	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
-		switch (c) {
-		case 'i': opt.isa = optarg; break;
-		case 't':
-			if (parse_sizes(&opt.threads, "--threads", optarg))
-				return -1;
-			break;
-		case 's':
-			if (parse_number(&opt.samples, "--samples", optarg, 1, 100000))
-				return -1;
-			break;
-		case 'c': opt.csv = optarg; break;
-		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
-		}
-	return 0;
+	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
+		bad = common_option(&opt, c, argv);
+	return bad;
 }
 
 /* The cases of all kinds in id order of the tables: kernels first. */

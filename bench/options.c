@@ -1,6 +1,7 @@
 #include "bench/options.h"
 
 #include <ctype.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,4 +133,21 @@ int open_contexts(struct n2d_ctx *ctx, const char *isas, const struct size_list 
 		}
 	}
 	return n;
+}
+
+void common_defaults(struct common_options *o)
+{
+	size_t all = (size_t)n2d_threads_default();
+	*o = (struct common_options){.threads = {all > 1 ? 2 : 1, {1, all}}, .samples = 10};
+}
+
+int common_option(struct common_options *o, int c, char **argv)
+{
+	switch (c) {
+	case 'i': o->isa = optarg; return 0;
+	case 't': return parse_sizes(&o->threads, "--threads", optarg);
+	case 's': return parse_number(&o->samples, "--samples", optarg, 1, 100000);
+	case 'c': o->csv = optarg; return 0;
+	default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
+	}
 }

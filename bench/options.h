@@ -25,4 +25,15 @@ int in_list(const char *list, const char *word);
 enum { CTX_MOST = 32 };
 int open_contexts(struct n2d_ctx *ctx, const char *isas, const struct size_list *threads);
 
+/* What kernels and roof both take: add COMMON_OPTIONS to the long options, and call common_option for their values.
+ * Returns 0, or -1 and a message; anything else is an unknown option. */
+struct common_options {
+	const char *isa, *csv;
+	struct size_list threads;
+	size_t samples;
+};
+#define COMMON_OPTIONS {"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"samples", 1, 0, 's'}, {"csv", 1, 0, 'c'}
+void common_defaults(struct common_options *o);
+int common_option(struct common_options *o, int c, char **argv);
+
 #endif

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/size.h"
 #include "bench/bench.h"
 #include "bench/csv.h"
+#include "bench/drive.h"
 #include "bench/options.h"
 #include "bench/shadow.h"
 #include "layer/layer.h"
@@ -40,6 +42,9 @@ static struct {
 	struct n2d_layer_config c;
 } opt;
 
+static double start;
+static size_t done, todo; /* stacks */
+
 /* A stack of layers of one kind, run one after the other from one of two activations to the other. */
 struct stack {
 	const struct n2d_layer_kind *kind;
@@ -52,6 +57,16 @@ struct stack {
 	struct n2d_trace trace;
 	struct shadow shadow;
 };
+
+/* A stack of thousands of layers takes its time. Called before each layer; says nothing in the first seconds. */
+static void progress(const struct stack *s, int layer)
+{
+	char what[128];
+	if (n2d_now() - start < 2)
+		return;
+	snprintf(what, sizeof what, "%s, n = %zu: layer %d of at most %zu", s->kind->name, s->n, layer, s->n);
+	drive_progress((double)done / (double)todo, -1, what);
+}
 
 static int stack_open(struct stack *s, const struct n2d_ctx *ctx, const struct n2d_layer_kind *kind, size_t n, int dilated)
 {
@@ -128,6 +143,7 @@ static void by_trace(struct stack *s, struct path *p)
 	shadow_mark(&s->shadow, s->x, s->c.D);
 	s->c.dilation = opt.c.dilation;
 	for (p->layers = 1; p->layers <= (int)s->n; p->layers++) {
+		progress(s, p->layers);
 		forward(s, 1);
 		p->steps = shadow_hops(&s->shadow, last, s->c.D);
 		if (p->steps != SHADOW_FAR)
@@ -157,6 +173,7 @@ static int by_perturbation(struct stack *s, float gain, float factor)
 	for (size_t i = 0; i < D; i++)
 		b[i] *= factor;
 	for (layers = 1; !found && layers <= (int)s->n; layers += !found) {
+		progress(s, layers);
 		memcpy(s->x, a, rows * sizeof *a);
 		forward(s, 0);
 		memcpy(a, s->y, rows * sizeof *a);
@@ -197,6 +214,8 @@ static int run_kind(const struct n2d_ctx *ctx, const struct n2d_layer_kind *kind
 		struct path p;
 		if (measure(ctx, kind, opt.n.v[i], dilated, &p))
 			return -1;
+		done++;
+		drive_progress_end();
 		printf("%-28s %6zu %12d %8d %8d %10d\n", name, opt.n.v[i], p.sequential, p.layers, p.steps, p.perturbed);
 		if (opt.csv)
 			csv_row(out, "%s,%zu,%zu,%zu,%zu,%zu,%d,%d,%d,%d", name, opt.n.v[i], opt.c.D, opt.c.H, opt.c.R, opt.c.W,
@@ -207,12 +226,17 @@ static int run_kind(const struct n2d_ctx *ctx, const struct n2d_layer_kind *kind
 
 static int is_layer(const char *word) { return n2d_layer_find(word) != NULL; }
 
-/* Sizes that a layer refuses are told before anything is measured. */
+static int selected(const struct n2d_layer_kind *k) { return !opt.layer || in_list(opt.layer, k->name); }
+static int dilatable(const struct n2d_layer_kind *k) { return strcmp(k->name, "convolution") == 0; }
+
+/* Counts what is to be done. Sizes that a layer refuses are told before anything is measured. */
 static int check_sizes(void)
 {
-	for (const struct n2d_layer_kind *const *k = n2d_layer_kinds; *k; k++)
-		if ((!opt.layer || in_list(opt.layer, (*k)->name)) && (*k)->check(&opt.c))
+	for (const struct n2d_layer_kind *const *k = n2d_layer_kinds; *k; k++) {
+		if (selected(*k) && (*k)->check(&opt.c))
 			return -1;
+		todo += selected(*k) ? opt.n.n * (size_t)(1 + dilatable(*k)) : 0;
+	}
 	return 0;
 }
 
@@ -258,13 +282,10 @@ int bench_paths(int argc, char **argv)
 		return bench_failed("paths");
 	printf("%-28s %6s %12s %8s %8s %10s\n", "layer", "n", "sequential", "layers", "path", "perturbed");
 	int bad = 0;
-	for (const struct n2d_layer_kind *const *k = n2d_layer_kinds; !bad && *k; k++) {
-		if (opt.layer && !in_list(opt.layer, (*k)->name))
-			continue;
-		bad = run_kind(&ctx, *k, 0, &out);
-		if (!bad && strcmp((*k)->name, "convolution") == 0)
-			bad = run_kind(&ctx, *k, 1, &out);
-	}
+	start = n2d_now();
+	for (const struct n2d_layer_kind *const *k = n2d_layer_kinds; !bad && *k; k++)
+		for (int dilated = 0; !bad && selected(*k) && dilated <= dilatable(*k); dilated++)
+			bad = run_kind(&ctx, *k, dilated, &out);
 	n2d_ctx_free(&ctx);
 	if (bad && opt.csv)
 		csv_abandon(&out);

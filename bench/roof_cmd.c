@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/threads.h"
 #include "bench/bench.h"
 #include "bench/csv.h"
 #include "bench/drive.h"
@@ -30,39 +29,19 @@ static const char usage[] =
 	"  --help\n\n"
 	"All times are wall-clock times. GB/s counts the bytes the program reads and writes.\n";
 
-static struct {
-	const char *isa, *csv;
-	struct size_list threads;
-	size_t samples;
-	int sweep;
-} opt;
+static struct common_options opt;
+static int whole_sweep;
 
 static int parse(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"samples", 1, 0, 's'}, {"csv", 1, 0, 'c'}, {"sweep", 0, 0, 'w'},
-		{0, 0, 0, 0},
-	};
-	size_t all = (size_t)n2d_threads_default();
-	opt.threads = (struct size_list){all > 1 ? 2 : 1, {1, all}};
-	opt.samples = 10;
+	static const struct option longs[] = {COMMON_OPTIONS, {"sweep", 0, &whole_sweep, 1}, {0, 0, 0, 0}};
+	int bad = 0;
+	common_defaults(&opt);
 	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
-		switch (c) {
-		case 'i': opt.isa = optarg; break;
-		case 't':
-			if (parse_sizes(&opt.threads, "--threads", optarg))
-				return -1;
-			break;
-		case 's':
-			if (parse_number(&opt.samples, "--samples", optarg, 1, 100000))
-				return -1;
-			break;
-		case 'c': opt.csv = optarg; break;
-		case 'w': opt.sweep = 1; break;
-		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
-		}
-	return 0;
+	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
+		if (c)
+			bad = common_option(&opt, c, argv);
+	return bad;
 }
 
 enum { ROOM = 4096 };
@@ -93,7 +72,7 @@ static void collect(const struct n2d_ctx *ctx, int contexts, const struct roof_l
 			for (int k = ROOF_READ; k < ROOF_KINDS; k++)
 				add(ctx + i, k, probe(l, v, ctx[i].threads), l);
 	for (int i = 0; i < contexts; i++)
-		for (double b = 8192; (opt.sweep || ctx[i].k == ctx->k) && b <= (double)roof_largest(); b *= 2)
+		for (double b = 8192; (whole_sweep || ctx[i].k == ctx->k) && b <= (double)roof_largest(); b *= 2)
 			for (int k = ROOF_READ; k < ROOF_KINDS; k++)
 				add(ctx + i, k, (size_t)b, l);
 }

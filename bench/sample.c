@@ -186,6 +186,8 @@ static size_t round_of(struct bench_case **c, size_t n, const struct sample_plan
 
 static int open_case(struct bench_case *c, const struct sample_plan *p)
 {
+	if (p->progress) /* a check can take long */
+		p->progress(p->arg, c);
 	pin_threads(c->ctx); /* first touch where it will run */
 	if (c->open && c->open(c)) {
 		snprintf(c->why, sizeof c->why, "%s", n2d_error_text());

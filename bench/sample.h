@@ -49,7 +49,7 @@ struct sample_plan {
 	size_t extra;       /* at most so many retaken samples of each case */
 	uint64_t seed;      /* of the interleaving */
 	volatile sig_atomic_t *stop; /* non-zero: finish now, keep what there is */
-	void (*progress)(void *arg, const struct bench_case *c); /* after each sample; may be NULL */
+	void (*progress)(void *arg, const struct bench_case *c); /* before each check, after each sample; may be NULL */
 	void *arg;
 };
 

@@ -198,6 +198,13 @@ if [ -x ./n2d-bench ]; then
 		run 2 ./n2d-bench $command --isa scalar --threads "$(seq -s, 33)"
 		err 'at most 32 pairs'
 	done
+	for command in kernels layers; do # the expression's own complaint comes before ours
+		for list in '' --benchmark_list_tests; do
+			./n2d-bench $command --isa scalar --threads 1 '--benchmark_filter=no such' $list >"$scratch/out" 2>"$scratch/err"
+			code=$?
+			[ $code = 2 ] && good || bad "$command $list: exit code $code for a filter that matches nothing, should be 2"
+		done
+	done
 	run 2 ./n2d-bench layers --layer=
 	run 2 ./n2d-bench layers --n "$(seq -s, 65)"
 	err 'at most 64 sizes'
