@@ -101,10 +101,11 @@ static int draw(const char *name)
 
 static int finish(struct n2d_out *o, const char *name) { return n2d_out_commit(o) || draw(name) ? -1 : 0; }
 
-static void subject(FILE *f, const char *what, const struct table *t)
+/* pass: of the figure, or NULL for several. */
+static void subject(FILE *f, const char *what, const char *pass, const struct table *t)
 {
-	fprintf(f, "set title \"%s\\n{/*0.85 d = %.0f, %s, %s, %d thread%s, one sequence}\"\n", what, t->row[0].at_d, t->choice.pass,
-		t->choice.isa, t->choice.threads, t->choice.threads > 1 ? "s" : "");
+	fprintf(f, "set title \"%s\\n{/*0.85 d = %.0f, %s%s%s, %d thread%s, one sequence}\"\n", what, t->row[0].at_d, pass ? pass : "",
+		pass ? ", " : "", t->choice.isa, t->choice.threads, t->choice.threads > 1 ? "s" : "");
 }
 
 /* $name << EOD: n and value of a series. */
@@ -146,7 +147,7 @@ static int crossings(FILE *f, const struct table *t, const struct results *r)
 		if ((!is_self(p->a) && !is_self(p->b)) || strcmp(other, "self-attention-materialised") == 0 || !(p->n > 0) ||
 		    !isfinite(p->n))
 			continue;
-		fprintf(f, "%.1f %.6g \"%.0f\"\n", p->n, 1e3 * time_at(&self, p->n), p->n);
+		fprintf(f, "%.1f %.6g \"%s %.0f\"\n", p->n, 1e3 * time_at(&self, p->n), other, p->n);
 		n++;
 	}
 	fprintf(f, "EOD\n");
@@ -165,7 +166,7 @@ static int figure_time(const struct table *t, const struct results *r)
 		data(f, "t", i, &s, milliseconds);
 	}
 	int crossed = crossings(f, t, r);
-	subject(f, "Time of a layer", t);
+	subject(f, "Time of a layer", t->choice.pass, t);
 	fprintf(f, "set logscale y 10\nset format y '%%g'\nset ylabel 'milliseconds'\nset xrange [%.1f:%.1f]\nplot ", t->n_from / 1.2,
 		t->n_to * 1.2);
 	for (size_t i = 0; i < t->rows; i++) {
@@ -196,7 +197,7 @@ static int figure_limit(const struct table *t, const struct results *r)
 		results_over_n(&s, r, &t->choice, t->row[i].layer);
 		data(f, "l", i, &s, percent);
 	}
-	subject(f, "Share of the machine's limit, min(peak, intensity x bandwidth), measured in the same minute", t);
+	subject(f, "Share of the machine's limit, min(peak, intensity x bandwidth), measured in the same minute", t->choice.pass, t);
 	fprintf(f, "set ylabel 'per cent of the limit'\nset yrange [0:110]\nset ytics 20\nset xrange [%.1f:%.1f]\nplot 100 notitle with lines "
 		   "lc rgb '#000000' lw 1", t->n_from / 1.2, t->n_to * 1.2);
 	for (size_t i = 0; i < t->rows; i++) {
@@ -225,7 +226,7 @@ static int figure_memory(const struct table *t, const struct results *r)
 		data(f, "m", i, s + i, mebibytes);
 		drawn += s[i].n;
 	}
-	subject(f, "Memory beyond input, output and weights", t);
+	subject(f, "Memory beyond input, output and weights", NULL, t);
 	fprintf(f, "set logscale y 2\nset format y '%%g'\nset ylabel 'MiB touched in saved activations and workspace'\nset xrange "
 		   "[%.1f:%.1f]\nplot ", t->n_from / 1.2, t->n_to * 1.2);
 	for (size_t i = 0, first = 1; i < 4; i++) {

@@ -40,16 +40,19 @@ static void crossing(double n, double to, char *text, size_t size)
 		snprintf(text, size, "%.0f", n);
 }
 
-static void predicted(double n, char *text, size_t size)
+/* Fits over the measured lengths say something about lengths so many times as large at most. */
+enum { FAR = 16 };
+
+static void predicted(double n, double to, char *text, size_t size)
 {
 	if (isinf(n))
 		snprintf(text, size, "never");
 	else
-		crossing(n, 0, text, size);
+		crossing(n > FAR * to ? INFINITY : n, FAR * to, text, size);
 }
 
 /* Does one overtake the other somewhere, by measurement or by the fits? */
-static int crosses(const struct table_pair *p) { return (isfinite(p->n) && p->n > 0) || isfinite(p->predicted); }
+static int crosses(const struct table_pair *p) { return (isfinite(p->n) && p->n > 0) || p->predicted <= FAR * p->to; }
 
 enum { CELLS = 13, CELL = 40 };
 static const char *const head[CELLS] = {"layer", "stated", "n: mixing", "n: whole", "d: mixing", "d: whole", "sequential", "measured",
@@ -102,9 +105,9 @@ static const char notes[] =
 static void pair_cells(const struct table_pair *p, char c[4][CELL])
 {
 	crossing(p->n, p->to, c[0], CELL);
-	predicted(p->predicted, c[1], CELL);
+	predicted(p->predicted, p->to, c[1], CELL);
 	crossing(p->mixing, p->to, c[2], CELL);
-	predicted(p->mixing_predicted, c[3], CELL);
+	predicted(p->mixing_predicted, p->to, c[3], CELL);
 }
 
 /* The pairs in which one stays cheaper. */
@@ -151,7 +154,7 @@ void table_text(const struct table *t, FILE *f)
 		pair_cells(p, c);
 		fprintf(f, "  %-48s %6s %10s  %14s %10s\n", names, c[0], c[1], c[2], c[3]);
 	}
-	fprintf(f, "\nalways cheaper:");
+	fprintf(f, "\ncheaper throughout, and by the fits up to %d times the largest n:", FAR);
 	always(t, f);
 }
 
@@ -184,7 +187,7 @@ void table_markdown(const struct table *t, FILE *f)
 		pair_cells(t->pair + i, c);
 		fprintf(f, "| %s, %s | %s | %s | %s | %s |\n", t->pair[i].a, t->pair[i].b, c[0], c[1], c[2], c[3]);
 	}
-	fprintf(f, "\nAlways cheaper:");
+	fprintf(f, "\nCheaper throughout, and by the fits up to %d times the largest n:", FAR);
 	always(t, f);
 }
 
