@@ -36,7 +36,7 @@ static void all_operators(const struct n2d_ctx *ctx, float *out, const float *x,
 {
 	struct n2d_dropout drop = {{1, 2}, {3, 4}, 0.3f};
 	struct n2d_adam adam = {1e-3, 0.9, 0.98, 1e-9, 1, 5};
-	struct n2d_loss_sum sum = {0, 0, 0};
+	struct n2d_loss_sum sum = {0};
 	int32_t id[ROWS];
 	float row[2 * ROWS];
 	for (int i = 0; i < ROWS; i++)
@@ -129,7 +129,7 @@ static void loss_and_padding(void **state)
 	z[1 * V] = NAN; /* padding is never looked at */
 	UNIT_EACH_ISA(ctx, 2)
 	{
-		struct n2d_loss_sum sum = {0, 0, 0};
+		struct n2d_loss_sum sum = {0};
 		double want = 0, want_nll = 0;
 		n2d_xent(&ctx, &sum, dz, loss, nll, z, target, 0.1f, 0.5f, 6, V, V);
 		for (int i = 0; i < 6; i++) {
@@ -181,7 +181,7 @@ static void loss_golden(void **state)
 	struct n2d_ctx ctx;
 	UNIT_EACH_ISA(ctx, 1)
 	{
-		struct n2d_loss_sum sum = {0, 0, 0}, none = {0, 0, 0};
+		struct n2d_loss_sum sum = {0}, none = {0};
 		n2d_xent(&ctx, &sum, dz, loss, nll, z[0], target, 0.1f, 1, 5, V, V);
 		assert_int_equal(sum.tokens, 3);
 		UNIT_NEAR(ctx.k->isa, "loss", 0, sum.loss, 12.279646942241047, 3 * (V + 8) * 8 * u);
@@ -226,7 +226,7 @@ static void extreme_logits(void **state)
 	struct n2d_ctx ctx;
 	UNIT_EACH_ISA(ctx, 1)
 	{
-		struct n2d_loss_sum sum = {0, 0, 0};
+		struct n2d_loss_sum sum = {0};
 		n2d_xent(&ctx, &sum, dz, loss, nll, z[0], target, 0, 1, 3, 3, 3);
 		for (int i = 0; i < 3; i++) {
 			int top = i == 2 ? 1 : 2;
