@@ -10,6 +10,9 @@ static const struct {
 	const char *name, *what;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+#ifdef HAVE_MODEL_FILES
+	{"average", "the mean of several models", n2d_cmd_average},
+#endif
 	{"info", "processor, caches, instruction sets, threads, libraries and build", n2d_cmd_info},
 	{"make-data", "synthetic parallel text: copy, reverse, sort, numbers", n2d_cmd_make_data},
 	{"params", "parameters of a configuration", n2d_cmd_params},

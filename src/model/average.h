@@ -1,0 +1,12 @@
+/* The average of models (paper, section 6.1: of the last checkpoints). */
+#ifndef N2D_AVERAGE_H
+#define N2D_AVERAGE_H
+
+#include <stddef.h>
+
+/* Writes to `out` the mean of the parameters of count >= 1 model files of one configuration, each summed in double; so the average of a file
+ * with itself is that file, bit for bit. Metadata (vocabulary, codes) are the last file's. -1 and a message naming the file that
+ * cannot be read, or whose option differs from the first's. */
+int n2d_average(const char *out, const char *const *paths, size_t count);
+
+#endif
