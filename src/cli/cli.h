@@ -8,6 +8,7 @@ int n2d_cmd_info(int argc, char **argv);
 int n2d_cmd_make_data(int argc, char **argv);
 int n2d_cmd_params(int argc, char **argv);
 int n2d_cmd_score(int argc, char **argv);
+int n2d_cmd_shapes(int argc, char **argv);
 int n2d_cmd_train(int argc, char **argv);
 int n2d_cmd_vocab(int argc, char **argv);
 

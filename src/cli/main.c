@@ -16,6 +16,7 @@ static const struct {
 	{"info", "processor, caches, instruction sets, threads, libraries and build", n2d_cmd_info},
 	{"make-data", "synthetic parallel text: copy, reverse, sort, numbers", n2d_cmd_make_data},
 	{"params", "parameters of a configuration", n2d_cmd_params},
+	{"shapes", "every tensor's shape through one forward pass", n2d_cmd_shapes},
 #ifdef HAVE_MODEL_FILES
 	{"score", "log-probabilities of given translations", n2d_cmd_score},
 	{"train", "trains an encoder-decoder", n2d_cmd_train},
