@@ -8,6 +8,7 @@
 #include "op/embed.h"
 #include "op/loss.h"
 #include "op/position.h"
+#include "op/rotary.h"
 #include "tests/unit.h"
 
 enum { ROWS = 301, D = 257, N = ROWS * D, V = 7 }; /* N: two whole chunks and a part */
@@ -31,7 +32,7 @@ static void check_gelu_gradient(const struct n2d_ctx *ctx, const float *x, const
 	}
 }
 
-/* Everything once into out[6][N]: what 1, 2 and 3 threads must agree on. */
+/* Everything once into out[13][N] and a float: what 1, 2 and 3 threads must agree on. */
 static void all_operators(const struct n2d_ctx *ctx, float *out, const float *x, const float *dy)
 {
 	struct n2d_dropout drop = {{1, 2}, {3, 4}, 0.3f};
@@ -51,13 +52,18 @@ static void all_operators(const struct n2d_ctx *ctx, float *out, const float *x,
 	memset(out + 6 * N, 0, 2 * N * sizeof *x);
 	n2d_adam(ctx, &adam, out + 5 * N, out + 6 * N, out + 7 * N, dy, N);
 	n2d_xent(ctx, &sum, out + 8 * N, row, row + ROWS, x, id, 0.1f, 1, ROWS, D, D);
-	out[9 * N] = (float)sum.loss;
+	n2d_swiglu_fwd(ctx, out + 9 * N, x, ROWS / 2, D); /* rows of 2 D */
+	n2d_swiglu_bwd(ctx, out + 10 * N, dy, x, ROWS / 2, D);
+	memcpy(out + 11 * N, x, N * sizeof *x);
+	n2d_rotary_table(out + 12 * N, 3, ROWS, 2);
+	n2d_rotary(ctx, &(struct n2d_rotary){1, ROWS, D / 3, 2, 3, D, 0}, out + 11 * N, out + 12 * N);
+	out[13 * N] = (float)sum.loss;
 }
 
 static void threads_change_nothing(void **state)
 {
 	(void)state;
-	size_t isas, floats = 9 * N + 1;
+	size_t isas, floats = 13 * N + 1;
 	const struct n2d_isa *isa = n2d_isa_all(&isas);
 	float *x = normal(N, 1), *dy = normal(N, 2), *one = calloc(floats, sizeof *one), *more = calloc(floats, sizeof *more);
 	for (size_t s = 0; s < isas; s++)
@@ -72,6 +78,46 @@ static void threads_change_nothing(void **state)
 			n2d_ctx_free(&ctx);
 		}
 	free(x), free(dy), free(one), free(more);
+}
+
+/* A pair keeps its length, a turn back undoes a turn, the product of a query and a key depends on their distance alone, and columns
+ * that are not turned stay. Each within 8 roundings: cos, sin, two products and a sum, twice. */
+static void rotary(void **state)
+{
+	(void)state;
+	enum { T = 40, HEADS = 2, HEAD = 7, K = 6, ROW = 17 };
+	const double bound = 8 * 0x1p-24;
+	struct n2d_ctx ctx;
+	float *q = normal(ROW, 3), *k = normal(ROW, 4), *x = malloc(2 * T * ROW * sizeof *x), *y = x + T * ROW, table[T * K];
+	UNIT_EACH_ISA(ctx, 2)
+	{
+		struct n2d_rotary r = {1, T, HEADS, K, HEAD, ROW, 0};
+		for (int t = 0; t < T; t++)
+			memcpy(x + t * ROW, q, ROW * sizeof *x), memcpy(y + t * ROW, k, ROW * sizeof *y);
+		n2d_rotary_table(table, 1000, T, K);
+		n2d_rotary(&ctx, &r, x, table);
+		n2d_rotary(&ctx, &r, y, table);
+		for (int t = 0; t < T; t++) {
+			const float *a = x + t * ROW, *b = y + (T - 1 - t) * ROW; /* the distance is T - 1 - 2t */
+			for (int i = 0; i < ROW; i++)
+				if (i % HEAD == K || i >= HEADS * HEAD)
+					assert_true(a[i] == q[i]);
+			for (int h = 0; h < HEADS * HEAD; h += HEAD)
+				for (int i = h; i < h + K; i += 2) {
+					double rate = pow(10000, -(double)(i - h) / K), s = sin((T - 1 - 2 * t) * rate), c = cos((T - 1 - 2 * t) * rate);
+					double dot = (double)a[i] * b[i] + (double)a[i + 1] * b[i + 1];
+					double a0 = q[i], a1 = q[i + 1], b0 = k[i], b1 = k[i + 1];
+					double want = c * (a0 * b0 + a1 * b1) + s * (a1 * b0 - a0 * b1);
+					double size = hypot(a0, a1) * hypot(b0, b1);
+					UNIT_NEAR(ctx.k->isa, "product", i, dot, want, 2 * bound * size);
+				}
+		}
+		r.back = 1;
+		n2d_rotary(&ctx, &r, x, table);
+		for (int i = 0; i < T * ROW; i++)
+			UNIT_NEAR(ctx.k->isa, "turned back", i, x[i], q[i % ROW], bound * 4); /* no pair here is longer */
+	}
+	free(q), free(k), free(x);
 }
 
 /* The share of dropped elements is p to five standard deviations, the same mask serves backward, p = 0 copies. */
@@ -322,7 +368,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_change_nothing), cmocka_unit_test(dropout), cmocka_unit_test(loss_and_padding),
-		cmocka_unit_test(loss_golden), cmocka_unit_test(softmax_golden),
+		cmocka_unit_test(loss_golden), cmocka_unit_test(softmax_golden), cmocka_unit_test(rotary),
 		cmocka_unit_test(extreme_logits), cmocka_unit_test(adam_golden), cmocka_unit_test(embedding), cmocka_unit_test(positions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* ReLU and GELU, forward and backward. */
+/* ReLU, GELU and SwiGLU, forward and backward. */
 #include "simd/body.h"
 #include "simd/vmath.h"
 
@@ -51,4 +51,30 @@ void N2D_FN(gelu_fwd)(float *y, const float *x, size_t n) { V_ROW(n, v_st(y + i,
 void N2D_FN(gelu_bwd)(float *dx, const float *dy, const float *x, size_t n)
 {
 	V_ROW(n, v_st(dx + i, v_mul(v_ld(dy + i, m), v_gelu_slope(v_ld(x + i, m))), m));
+}
+
+/* A factor of sigmoid that keeps infinity from meeting 0: where it is cut, sigmoid is 0 or 1 to the last denormal. */
+static inline v_t v_silu(v_t x, v_t s) { return v_mul(v_max(v_set1(-1e30f), x), s); }
+
+static inline v_t v_silu_slope(v_t x, v_t s)
+{
+	v_t one = v_set1(1.0f), c = v_min(v_set1(128.0f), v_max(v_set1(-128.0f), x));
+	return v_mul(s, v_fma(c, v_sub(one, s), one));
+}
+
+void N2D_FN(swiglu_fwd)(float *y, const float *x, const float *u, size_t n)
+{
+	V_ROW(n, {
+		v_t g = v_ld(x + i, m);
+		v_st(y + i, v_mul(v_silu(g, v_sigmoid(g)), v_ld(u + i, m)), m);
+	});
+}
+
+void N2D_FN(swiglu_bwd)(float *dx, float *du, const float *dy, const float *x, const float *u, size_t n)
+{
+	V_ROW(n, {
+		v_t g = v_ld(x + i, m), s = v_sigmoid(g), d = v_ld(dy + i, m), up = v_ld(u + i, m);
+		v_st(dx + i, v_mul(d, v_mul(up, v_silu_slope(g, s))), m);
+		v_st(du + i, v_mul(d, v_silu(g, s)), m);
+	});
 }

@@ -56,3 +56,55 @@ void n2d_gelu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const f
 {
 	run(ctx, "gelu-bwd", &(struct job){.bwd = ctx->k->gelu_bwd, .out = dx, .x = dy, .y = x}, rows, width);
 }
+
+/* ---- SwiGLU */
+
+struct gated {
+	const struct n2d_kernels *k;
+	float *y, *da;
+	const float *a, *dy;
+	size_t rows, width;
+};
+
+static void gated_task(void *arg, size_t task, int thread)
+{
+	const struct gated *j = arg;
+	size_t n = j->width, r0, rows = n2d_chunk(j->rows, n2d_chunk_rows(n), task, &r0);
+	(void)thread;
+	for (size_t r = r0; r < r0 + rows; r++) {
+		const float *x = j->a + r * 2 * n;
+		if (j->y)
+			j->k->swiglu_fwd(j->y + r * n, x, x + n, n);
+		else
+			j->k->swiglu_bwd(j->da + r * 2 * n, j->da + r * 2 * n + n, j->dy + r * n, x, x + n, n);
+	}
+}
+
+static void run_gated(const struct n2d_ctx *ctx, const char *op, struct gated *j, double arrays)
+{
+	struct n2d_call call;
+	double n = (double)j->rows * (double)j->width;
+	j->k = ctx->k;
+	if (n2d_trace_open(ctx, &call, op, n, 4 * arrays * n)) {
+		n2d_trace_dim(&call, "rows", j->rows);
+		n2d_trace_dim(&call, "width", j->width);
+		n2d_trace_read(&call, j->a, j->rows, 2 * j->width, 2 * j->width, N2D_ROWWISE);
+		n2d_trace_read(&call, j->dy, j->rows, j->width, j->width, N2D_ROWWISE);
+		if (j->y)
+			n2d_trace_write(&call, j->y, j->rows, j->width, j->width);
+		else
+			n2d_trace_write(&call, j->da, j->rows, 2 * j->width, 2 * j->width);
+	}
+	n2d_parallel(ctx, n2d_chunks(j->rows, n2d_chunk_rows(j->width)), gated_task, j);
+	n2d_trace_close(ctx, &call);
+}
+
+void n2d_swiglu_fwd(const struct n2d_ctx *ctx, float *y, const float *a, size_t rows, size_t width)
+{
+	run_gated(ctx, "swiglu", &(struct gated){.y = y, .a = a, .rows = rows, .width = width}, 3);
+}
+
+void n2d_swiglu_bwd(const struct n2d_ctx *ctx, float *da, const float *dy, const float *a, size_t rows, size_t width)
+{
+	run_gated(ctx, "swiglu-bwd", &(struct gated){.da = da, .a = a, .dy = dy, .rows = rows, .width = width}, 5);
+}

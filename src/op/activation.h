@@ -1,5 +1,5 @@
 /* ReLU, max(0, x) (paper, section 3.3), and GELU, x Phi(x) with the exact normal distribution; on dense [rows, width].
- * In place allowed. NaN stays in its place. */
+ * In place allowed. NaN stays in its place. SwiGLU (Shazeer 2020) multiplies two halves. */
 #ifndef N2D_ACTIVATION_H
 #define N2D_ACTIVATION_H
 
@@ -11,5 +11,10 @@ void n2d_relu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const f
 
 void n2d_gelu_fwd(const struct n2d_ctx *ctx, float *y, const float *x, size_t rows, size_t width);
 void n2d_gelu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *x, size_t rows, size_t width);
+
+/* y[rows, width] = x sigmoid(x) u of a[rows, 2 width], x the first half of a row and u the second. */
+void n2d_swiglu_fwd(const struct n2d_ctx *ctx, float *y, const float *a, size_t rows, size_t width);
+/* da, like a; may be a. */
+void n2d_swiglu_bwd(const struct n2d_ctx *ctx, float *da, const float *dy, const float *a, size_t rows, size_t width);
 
 #endif

@@ -99,6 +99,67 @@ ELEMENTWISE(relu_bwd, (z, x, y, n), y <= 0 ? 0 : x, 0, zero, three_arrays)
 ELEMENTWISE(gelu_fwd, (z, x, n), gelu(x), gelu_bound(x), zero, two_arrays)
 ELEMENTWISE(gelu_bwd, (z, x, y, n), to_float(x * slope(y)), slope_bound(y, x), zero, three_arrays)
 
+/* ---- SwiGLU. s is within 2.5 ulp, 5 u, of its value; a product rounds once, to u or half the smallest denormal, which
+ * what follows multiplies. */
+#define TINY 0x1p-148
+
+static double silu(double x) { return isinf(x) ? fmax(x, 0) : x / (1 + exp(-x)); }
+
+static double silu_slope(double x)
+{
+	double s = 1 / (1 + exp(-x));
+	return isinf(x) ? x > 0 : s * (1 + x * (1 - s));
+}
+
+/* What can be lost to denormals: of s, times x; of their product. */
+static double silu_tiny(double x) { return TINY * (1 + 3 * fmin(fabs(x), 128)); }
+
+static double swiglu_bound(double x, double u) { return isfinite(u) ? 7 * U32 * fabs(silu(x) * u) + silu_tiny(x) * fabs(u) + TINY : 0; }
+
+/* s (1 + x (1 - s)): 1 - s is off by 5 u s and its rounding; with s itself, the sum and the product 13 u of the absolute values. */
+static double silu_slope_bound(double x)
+{
+	double c = fmin(fabs(x), 128), s = 1 / (1 + exp(-x));
+	return 13 * U32 * s * (1 + c) + silu_tiny(x);
+}
+
+ELEMENTWISE(swiglu_fwd, (z, x, y, n), to_float(silu(x) * y), swiglu_bound(x, y), zero, three_arrays)
+
+/* Buffers dy, x, u and the outputs, in place in x and u when dim[1]. */
+static void swiglu_bwd_setup(struct problem *p)
+{
+	size_t n = p->dim[0];
+	season(p, problem_in(p, n), n);
+	for (int i = 0; i < 2; i++)
+		season(p, p->dim[1] ? problem_inout(p, n) : problem_in(p, n), n);
+	for (int i = 0; i < 2 && !p->dim[1]; i++)
+		problem_out(p, n);
+}
+
+static float *swiglu_out(const struct problem *p, int which) { return problem_p(p, (p->dim[1] ? 1 : 3) + which); }
+
+static void swiglu_bwd_call(struct problem *p, const struct n2d_kernels *k)
+{
+	k->swiglu_bwd(swiglu_out(p, 0), swiglu_out(p, 1), problem_p(p, 0), problem_p(p, 1), problem_p(p, 2), p->dim[0]);
+}
+
+static void swiglu_bwd_check(struct problem *p)
+{
+	for (size_t i = 0; i < p->dim[0]; i++) {
+		double dy = problem_orig(p, 0)[i], x = problem_orig(p, 1)[i], u = problem_orig(p, 2)[i];
+		double dx = dy * (u * silu_slope(x)), e = fabs(dy) * (fabs(u) * silu_slope_bound(x) + TINY);
+		problem_near(p, "dx", i, swiglu_out(p, 0)[i], to_float(dx), isfinite(e) ? e + 2 * U32 * fabs(dx) + TINY : 0);
+		problem_near(p, "du", i, swiglu_out(p, 1)[i], to_float(dy * silu(x)), swiglu_bound(x, dy));
+	}
+}
+
+static double five_arrays(const size_t *dim) { return 20.0 * (double)dim[0]; }
+
+const struct problem_kind problem_swiglu_bwd = {
+	.kernel = "swiglu_bwd", .dims = "n inplace", .shapes = sizes, .bench = bench, .setup = swiglu_bwd_setup,
+	.call = swiglu_bwd_call, .check = swiglu_bwd_check, .flops = zero, .bytes = five_arrays, .sparse = 1,
+};
+
 /* ---- matrices: dim = rows, n, slack of x's rows, slack of y's */
 static void matrix_shapes(struct problem_use *u, const struct n2d_kernels *k)
 {
