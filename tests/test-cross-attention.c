@@ -338,6 +338,45 @@ static void finite_padding_needs_no_copies(void **state)
 	}
 }
 
+/* Decoding: every position a row by itself, in another order than the sentences'. */
+static void steps_give_what_forward_gives(void **state)
+{
+	(void)state;
+	enum { B = 3, T = 4, S = 9, ROWS = B * T };
+	for EACH (c) {
+		struct run r;
+		struct n2d_ctx ctx;
+		size_t D = c->D;
+		int32_t sentence[ROWS];
+		float *x = malloc(2 * ROWS * D * sizeof *x), *y = x + ROWS * D;
+		run_open(&r, c, B, T, S, (const int32_t[]){T, T, T}, (const int32_t[]){9, 0, 4}, 4);
+		for (size_t i = 0; i < ROWS; i++) {
+			sentence[i] = (int32_t)(i % B);
+			memcpy(x + i * D, r.a[X].p + (i % B * T + i / B) * D, D * sizeof *x);
+		}
+		struct expected e = expect(&r);
+		UNIT_EACH_ISA(ctx, 2) {
+			struct guard packed, kv, ws;
+			n2d_cross_attention_pack(&ctx, c, make(&packed, n2d_cross_attention_packed(&ctx, c)), r.a[PARAMS].p);
+			r.layer.packed = packed.p;
+			make(&kv, n2d_cross_attention_kv(c, B, S));
+			make(&ws, n2d_cross_attention_step_workspace(&ctx, c, ROWS, B, S));
+			n2d_cross_attention_project(&ctx, &r.layer, kv.p, r.a[MEMORY].p, lengths(&r, MEMORY_LEN), B, S, ws.p);
+			refill(&ws);
+			n2d_cross_attention_step(&ctx, &r.layer, y, x, kv.p, sentence, lengths(&r, MEMORY_LEN), ROWS, S, ws.p);
+			for (size_t i = 0; i < ROWS * D; i++) {
+				struct num want = e.y[(i / D % B * T + i / D / B) * D + i % D];
+				UNIT_NEAR(ctx.k->isa, "y of a step", i, y[i], want.v, want.e);
+			}
+			assert_false(guard_check(&packed) || guard_check(&kv) || guard_check(&ws));
+			guard_free(&packed), guard_free(&kv), guard_free(&ws);
+		}
+		expect_free(&e);
+		free(x);
+		run_close(&r);
+	}
+}
+
 static void sizes_are_refused_not_wrapped(void **state)
 {
 	(void)state;
@@ -366,6 +405,7 @@ int main(void)
 		cmocka_unit_test(same_bits_again),
 		cmocka_unit_test(padding_changes_nothing),
 		cmocka_unit_test(finite_padding_needs_no_copies),
+		cmocka_unit_test(steps_give_what_forward_gives),
 		cmocka_unit_test(sizes_are_refused_not_wrapped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,8 @@
  *
  * One product projects to q, k and v side by side, [B,T,3,H,K] (layer/heads.h, parameters too); attention reads
  * them there. */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/size.h"
 #include "base/trace.h"
@@ -78,10 +80,12 @@ static size_t saved_materialised(const struct n2d_layer_config *c, size_t B, siz
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Forward's operator, and backward's with the gradients of what is kept. Sizes too large for any memory
- * are not passed on to the operators, which may assume that theirs fit. */
+/* Forward's operator, and backward's with the gradients of what is kept; their place is the rotary table's before and after. Sizes
+ * too large for any memory are not passed on to the operators, which may assume that theirs fit. */
 static size_t workspace_of(const struct n2d_layer_config *c, size_t B, size_t T, int train, size_t kept, size_t fwd, size_t bwd)
 {
+	fwd = larger(fwd, n2d_heads_table(c, T));
+	bwd = larger(bwd, n2d_heads_table(c, T));
 	if (!train)
 		return n2d_add(kept, fwd);
 	return larger(fwd, n2d_add(kept_floats(c, B, T), bwd));
@@ -126,6 +130,7 @@ static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float 
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	x = n2d_rows_clean(ctx, y, x, dirty, B, T, c->D); /* y is not needed yet */
 	n2d_heads_in_fwd(ctx, c, s.qkv, x, l->packed, 3, B * T);
+	n2d_heads_turn(ctx, c, s.qkv, 3, 0, B, T, 0, ws);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	if (materialised(l))
 		n2d_attention_mat_fwd(ctx, &a, s.o, s.stat, q, k, v, ws);
@@ -158,11 +163,45 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	else
 		n2d_attention_bwd(ctx, &a, dq, dk, dv, d.o, s.o, s.stat, q, k, v, d.stat);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
+	n2d_heads_turn(ctx, c, d.qkv, 3, 0, B, T, 1, d.stat);
 	x = n2d_rows_clean(ctx, dx, x, dirty, B, T, c->D);
 	n2d_heads_in_weights_acc(ctx, c, dparams, d.qkv, x, 0, 3, B * T);
 	n2d_heads_in_bwd(ctx, c, dx, 0, d.qkv, l->packed, 3, B * T); /* 0 in the padding, where d.qkv is */
 	n2d_trace_part(ctx, part);
 }
+
+/* ---- decoding: the cache is [room,width,2,H,K] */
+
+static size_t cache(const struct n2d_layer_config *c, size_t width, size_t room)
+{
+	return n2d_floats(n2d_mul(room, width), 2, n2d_heads_width(c));
+}
+
+/* q, k, v; the heads' outputs; the operator's, or the rotary table's */
+static size_t step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t width, size_t room)
+{
+	return n2d_add(kept_floats(c, width, 1), larger(n2d_attention_step_workspace(ctx, room), n2d_heads_table(c, 1)));
+}
+
+static void step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *cache, const float *x,
+		 const struct n2d_step *s, float *ws)
+{
+	const struct n2d_layer_config *c = &l->c;
+	size_t HK = n2d_heads_width(c), R = window(l->kind, c);
+	struct kept w = kept(c, ws, s->rows, 1);
+	struct n2d_attention_step a = n2d_heads_step(c, s->rows, 3 * HK, s->at + 1);
+	a.slot_st = 2 * HK, a.key_st = s->width * 2 * HK;
+	a.slots = s->slots, a.slots_row = s->room, a.slots_key = 1;
+	a.first = R && s->at > R ? s->at - R : 0;
+	n2d_heads_in_fwd(ctx, c, w.qkv, x, l->packed, 3, s->rows);
+	n2d_heads_turn(ctx, c, w.qkv, 3, s->at, s->rows, 1, 0, w.stat);
+	for (size_t r = 0; r < s->rows; r++)
+		memcpy(cache + (s->at * s->width + r) * 2 * HK, w.qkv + r * 3 * HK + HK, 2 * HK * sizeof *cache);
+	n2d_attention_step(ctx, &a, w.o, w.qkv, cache, cache + HK, w.stat);
+	n2d_heads_out_fwd(ctx, c, y, w.o, packed_out(ctx, l), l->params, s->rows);
+}
+
+/* ---- cost */
 
 static double mixing(const struct n2d_layer_config *c, size_t R, size_t B, size_t T, int back)
 {
@@ -207,6 +246,7 @@ const struct n2d_layer_kind n2d_layer_self_attention = {
 	.name = "self-attention", .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)", .check = check,
 	.params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
 	.forward = forward, .backward = backward, .flops = flops, .mixing_flops = mixing_flops, .bytes = bytes,
+	.cache = cache, .step_workspace = step_workspace, .step = step,
 };
 
 const struct n2d_layer_kind n2d_layer_self_attention_materialised = {
@@ -221,4 +261,5 @@ const struct n2d_layer_kind n2d_layer_restricted_attention = {
 	.params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
 	.forward = forward, .backward = backward, .flops = flops_restricted, .mixing_flops = mixing_flops_restricted,
 	.bytes = bytes,
+	.cache = cache, .step_workspace = step_workspace, .step = step,
 };

@@ -1,6 +1,6 @@
 /* The convolutional layers of Table 1.
  *
- * convolution: y = x * weight + bias, weight[D,W,D] bias[D] (op/convolution.h).
+ * convolution: y = x * weight + bias, weight[D,D,W] bias[D] as PyTorch's Conv1d (op/convolution.h).
  * separable-convolution (paper, section 4): a depthwise convolution and a product of each position with a
  * D x D matrix; depth[W,D] point[D,D] bias[D]. */
 #include <math.h>
@@ -66,7 +66,7 @@ static size_t saved(const struct n2d_layer_config *c, size_t B, size_t T) { retu
 static size_t workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t B, size_t T, int train)
 {
 	struct n2d_convolution s = shape(c, NULL, B, T);
-	return (void)ctx, (void)train, n2d_convolution_workspace(&s);
+	return (void)ctx, train ? n2d_convolution_weights_workspace(&s) : n2d_convolution_workspace(&s);
 }
 
 static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x,
@@ -95,6 +95,40 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	n2d_trace_part(ctx, part);
 }
 
+/* ---- decoding: the cache is a ring of inputs, [ring,width,D] */
+
+static size_t ring(const struct n2d_layer_config *c) { return (c->W - 1) * c->dilation + 1; }
+
+static size_t cache(const struct n2d_layer_config *c, size_t width, size_t room)
+{
+	return n2d_floats(ring(c) < room ? ring(c) : room, width, c->D);
+}
+
+static size_t step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t width, size_t room)
+{
+	return (void)ctx, (void)room, n2d_floats(width, c->W, c->D);
+}
+
+/* The W inputs that each row sees side by side, then one product. */
+static void step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *cache, const float *x,
+		 const struct n2d_step *s, float *seen)
+{
+	size_t D = l->c.D, W = l->c.W, floats = D * sizeof *seen;
+	memcpy(cache + s->at % ring(&l->c) * s->width * D, x, s->rows * floats);
+	for (size_t r = 0; r < s->rows; r++)
+		for (size_t w = 0; w < W; w++) {
+			size_t back = (W - 1 - w) * l->c.dilation, j = s->at - back;
+			float *to = seen + (r * W + w) * D;
+			if (back > s->at)
+				memset(to, 0, floats);
+			else
+				memcpy(to, cache + (j % ring(&l->c) * s->width + (size_t)s->slots[r * s->room + j]) * D, floats);
+		}
+	n2d_convolution_windows(ctx, y, seen, l->packed, l->params + W * D * D, s->rows, D, W);
+}
+
+/* ---- cost */
+
 static double flops(const struct n2d_layer_config *c, size_t B, size_t T, int back)
 {
 	struct n2d_convolution s = shape(c, NULL, B, T);
@@ -110,6 +144,7 @@ const struct n2d_layer_kind n2d_layer_convolution = {
 	.name = "convolution", .table1 = "O(k n d^2)", .sequential = "O(1)", .path = "O(n/k), dilated O(log_k n)", .check = check,
 	.params = params, .init = init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
 	.forward = forward, .backward = backward, .flops = flops, .mixing_flops = flops, .bytes = bytes,
+	.cache = cache, .step_workspace = step_workspace, .step = step,
 };
 
 /* ---- separable */

@@ -143,6 +143,45 @@ void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *
 	n2d_trace_part(ctx, part);
 }
 
+/* ---- decoding */
+
+size_t n2d_cross_attention_kv(const struct n2d_layer_config *c, size_t B, size_t S)
+{
+	return n2d_floats(B, S, n2d_mul(2, n2d_heads_width(c)));
+}
+
+size_t n2d_cross_attention_step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t rows, size_t B, size_t S)
+{
+	size_t clean = memory_floats(c, B, S), heads = n2d_mul(2, n2d_floats(rows, n2d_heads_width(c), 1));
+	size_t step = n2d_add(heads, n2d_attention_step_workspace(ctx, S));
+	return clean > step ? clean : step;
+}
+
+void n2d_cross_attention_project(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *kv, const float *memory,
+				 const int32_t *memory_len, size_t B, size_t S, float *ws)
+{
+	memory = n2d_rows_clean(ctx, ws, memory, n2d_rows_dirty(&l->c, memory_len), B, S, l->c.D);
+	n2d_heads_in_fwd(ctx, &l->c, kv, memory, packed(ctx, &l->c, l->packed).kv, 2, B * S);
+}
+
+void n2d_cross_attention_step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, const float *x, const float *kv,
+			      const int32_t *sentence, const int32_t *memory_len, size_t rows, size_t S, float *ws)
+{
+	const struct n2d_layer_config *c = &l->c;
+	size_t HK = n2d_heads_width(c);
+	struct packed p = packed(ctx, c, l->packed);
+	struct n2d_attention_step a = n2d_heads_step(c, rows, HK, S);
+	float *q = ws, *o = q + n2d_floats(rows, HK, 1), *more = o + n2d_floats(rows, HK, 1);
+	a.slot_st = S * 2 * HK, a.key_st = 2 * HK;
+	a.slots = sentence, a.slots_row = 1, a.slots_key = 0;
+	a.len = memory_len;
+	n2d_heads_in_fwd(ctx, c, q, x, p.q, 1, rows);
+	n2d_attention_step(ctx, &a, o, q, kv, kv + HK, more);
+	n2d_heads_out_fwd(ctx, c, y, o, p.out, l->params, rows);
+}
+
+/* ---- cost */
+
 double n2d_cross_attention_flops(const struct n2d_layer_config *c, size_t B, size_t T, size_t S, int backward)
 {
 	struct n2d_attention a = attention(c, NULL, NULL, B, T, S);

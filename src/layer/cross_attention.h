@@ -26,6 +26,15 @@ void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *
 			     const float *dy, const float *x, const float *memory, const float *saved, const int32_t *len,
 			     const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws);
 
+/* Decoding: kv[B,S,2,H,K], the memory projected once; then y[rows,D] from x[rows,D], row r of sentence[r] < B. Floats of kv, and
+ * of either's workspace. */
+size_t n2d_cross_attention_kv(const struct n2d_layer_config *c, size_t B, size_t S);
+size_t n2d_cross_attention_step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t rows, size_t B, size_t S);
+void n2d_cross_attention_project(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *kv, const float *memory,
+				 const int32_t *memory_len, size_t B, size_t S, float *ws);
+void n2d_cross_attention_step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, const float *x, const float *kv,
+			      const int32_t *sentence, const int32_t *memory_len, size_t rows, size_t S, float *ws);
+
 /* Of unpadded input; backward: of backward alone. */
 double n2d_cross_attention_flops(const struct n2d_layer_config *c, size_t B, size_t T, size_t S, int backward);
 

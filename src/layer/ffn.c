@@ -1,6 +1,7 @@
-/* Position-wise feed-forward network (paper, section 3.3): y = max(0, x W1 + b1) W2 + b2.
+/* Position-wise feed-forward network (paper, section 3.3): y = f(x W1 + b1) W2 + b2, f = ReLU, GELU or SwiGLU: then W1 makes
+ * two halves of F, and f(z) = silu(first half) * second half (Shazeer 2020).
  *
- * Parameters, as PyTorch's linear1 and linear2: w1[F,D] b1[F] w2[D,F] b2[D]. */
+ * Parameters, as PyTorch's linear1 and linear2: w1[Z,D] b1[Z] w2[D,F] b2[D], Z = F, or 2 F with SwiGLU. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,17 +12,20 @@
 #include "layer/rows.h"
 #include "op/activation.h"
 
+/* Z */
+static size_t inner(const struct n2d_layer_config *c) { return c->activation == N2D_FFN_SWIGLU ? n2d_mul(2, c->F) : c->F; }
+
 static size_t params(const struct n2d_layer_config *c)
 {
-	return n2d_add(n2d_mul(n2d_mul(2, c->D), c->F), n2d_add(c->F, c->D));
+	return n2d_add(n2d_mul(inner(c), n2d_add(c->D, 1)), n2d_mul(c->D, n2d_add(c->F, 1)));
 }
 
 static int check(const struct n2d_layer_config *c)
 {
 	if (!c->D || !c->F)
 		return n2d_error("ffn: width D = %zu and inner width F = %zu must be at least 1", c->D, c->F);
-	if (c->activation != N2D_FFN_RELU)
-		return n2d_error("ffn: only ReLU is there yet");
+	if (c->activation < N2D_FFN_RELU || c->activation > N2D_FFN_SWIGLU)
+		return n2d_error("ffn: activation %d is not one of 0 (ReLU), 1 (GELU), 2 (SwiGLU)", (int)c->activation);
 	return n2d_layer_check_params("ffn", params(c));
 }
 
@@ -32,79 +36,127 @@ struct weights {
 
 static struct weights weights(const struct n2d_layer_config *c, const float *p)
 {
-	float *w1 = (float *)p, *b1 = w1 + c->F * c->D, *w2 = b1 + c->F, *b2 = w2 + c->D * c->F;
+	float *w1 = (float *)p, *b1 = w1 + inner(c) * c->D, *w2 = b1 + inner(c), *b2 = w2 + c->D * c->F;
 	return (struct weights){w1, b1, w2, b2};
 }
 
 static void init(const struct n2d_layer_config *c, float *p, struct n2d_rng *rng)
 {
 	struct weights w = weights(c, p);
-	n2d_linear_init(w.w1, c->D, c->F, rng);
+	for (size_t row = 0; row < inner(c); row += c->F) /* SwiGLU's two matrices each by its own size */
+		n2d_linear_init(w.w1 + row * c->D, c->D, c->F, rng);
 	n2d_linear_init(w.w2, c->F, c->D, rng);
-	memset(w.b1, 0, c->F * sizeof(float));
+	memset(w.b1, 0, inner(c) * sizeof(float));
 	memset(w.b2, 0, c->D * sizeof(float));
 }
 
 static size_t packed(const struct n2d_ctx *ctx, const struct n2d_layer_config *c)
 {
-	return n2d_add(n2d_linear_packed(ctx, c->D, c->F), n2d_linear_packed(ctx, c->F, c->D));
+	return n2d_add(n2d_linear_packed(ctx, c->D, inner(c)), n2d_linear_packed(ctx, c->F, c->D));
+}
+
+static const float *packed2(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, const float *packed)
+{
+	return packed + n2d_linear_packed(ctx, c->D, inner(c));
 }
 
 static void pack(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *to, const float *p)
 {
 	struct weights w = weights(c, p);
-	n2d_linear_pack(ctx, to, w.w1, c->D, c->F);
-	n2d_linear_pack(ctx, to + n2d_linear_packed(ctx, c->D, c->F), w.w2, c->F, c->D);
+	n2d_linear_pack(ctx, to, w.w1, c->D, inner(c));
+	n2d_linear_pack(ctx, (float *)packed2(ctx, c, to), w.w2, c->F, c->D);
 }
 
-/* The inner activations. */
-static size_t saved(const struct n2d_layer_config *c, size_t B, size_t T) { return n2d_floats(B, T, c->F); }
+/* Before and after f: z[rows,Z], h[rows,F]. ReLU is done as part of the product, z is h. Backward has the gradients
+ * in the same places; GELU's z and h, too, share theirs where nothing is kept. */
+struct middle {
+	float *h, *z;
+};
 
-/* Inference: the inner activations; training: their gradient. */
+static size_t z_floats(const struct n2d_layer_config *c, size_t B, size_t T, int keep)
+{
+	int shared = c->activation == N2D_FFN_RELU || (c->activation == N2D_FFN_GELU && !keep);
+	return shared ? 0 : n2d_floats(B, T, inner(c));
+}
+
+static struct middle middle(const struct n2d_layer_config *c, float *p, size_t B, size_t T, int keep)
+{
+	return (struct middle){p, z_floats(c, B, T, keep) ? p + n2d_floats(B, T, c->F) : p};
+}
+
+static size_t saved(const struct n2d_layer_config *c, size_t B, size_t T)
+{
+	return n2d_add(n2d_floats(B, T, c->F), z_floats(c, B, T, 1));
+}
+
 static size_t workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t B, size_t T, int train)
 {
 	(void)ctx, (void)train;
-	return n2d_floats(B, T, c->F);
+	return n2d_add(n2d_floats(B, T, c->F), z_floats(c, B, T, 0));
 }
 
 static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x,
 		    const int32_t *len, size_t B, size_t T, float *ws)
 {
-	size_t D = l->c.D, F = l->c.F;
-	struct weights w = weights(&l->c, l->params);
-	const float *packed2 = l->packed + n2d_linear_packed(ctx, D, F);
-	float *h = keep ? keep : ws;
-	len = n2d_rows_dirty(&l->c, len);
+	const struct n2d_layer_config *c = &l->c;
+	size_t D = c->D, F = c->F, n = B * T;
+	struct weights w = weights(c, l->params);
+	struct middle m = middle(c, keep ? keep : ws, B, T, keep != NULL);
+	len = n2d_rows_dirty(c, len);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	x = n2d_rows_clean(ctx, y, x, len, B, T, D); /* y is not needed yet */
-	n2d_linear_fwd(ctx, h, x, l->packed, w.b1, 1, B * T, D, F);
-	n2d_linear_fwd(ctx, y, h, packed2, w.b2, 0, B * T, F, D);
+	n2d_linear_fwd(ctx, m.z, x, l->packed, w.b1, c->activation == N2D_FFN_RELU, n, D, inner(c));
+	if (c->activation == N2D_FFN_GELU)
+		n2d_gelu_fwd(ctx, m.h, m.z, n, F);
+	else if (c->activation == N2D_FFN_SWIGLU)
+		n2d_swiglu_fwd(ctx, m.h, m.z, n, F);
+	n2d_linear_fwd(ctx, y, m.h, packed2(ctx, c, l->packed), w.b2, 0, n, F, D);
 	n2d_rows_clear(ctx, y, len, B, T, D);
 	n2d_trace_part(ctx, part);
 }
 
 static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, const float *dy,
-		     const float *x, const float *h, const int32_t *len, size_t B, size_t T, float *dh)
+		     const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
 {
-	size_t D = l->c.D, F = l->c.F, n = B * T;
-	struct weights d = weights(&l->c, dparams);
-	const float *packed2 = l->packed + n2d_linear_packed(ctx, D, F);
-	len = n2d_rows_dirty(&l->c, len);
+	const struct n2d_layer_config *c = &l->c;
+	size_t D = c->D, F = c->F, n = B * T;
+	struct weights d = weights(c, dparams);
+	struct middle m = middle(c, (float *)keep, B, T, 1), dm = middle(c, ws, B, T, 0);
+	len = n2d_rows_dirty(c, len);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);
-	n2d_linear_bwd(ctx, dh, 0, dy, packed2, n, F, D);
-	n2d_linear_weights_acc(ctx, d.w2, d.b2, dy, h, n, F, D);
-	n2d_relu_bwd(ctx, dh, dh, h, n, F);
+	n2d_linear_bwd(ctx, dm.h, 0, dy, packed2(ctx, c, l->packed), n, F, D);
+	n2d_linear_weights_acc(ctx, d.w2, d.b2, dy, m.h, n, F, D);
+	switch (c->activation) {
+	case N2D_FFN_RELU: n2d_relu_bwd(ctx, dm.z, dm.h, m.h, n, F); break;
+	case N2D_FFN_GELU: n2d_gelu_bwd(ctx, dm.z, dm.h, m.z, n, F); break;
+	case N2D_FFN_SWIGLU: n2d_swiglu_bwd(ctx, dm.z, dm.h, m.z, n, F); break;
+	}
 	x = n2d_rows_clean(ctx, dx, x, len, B, T, D);
-	n2d_linear_weights_acc(ctx, d.w1, d.b1, dh, x, n, D, F);
-	n2d_linear_bwd(ctx, dx, 0, dh, l->packed, n, D, F); /* 0 in the padding, where dh is */
+	n2d_linear_weights_acc(ctx, d.w1, d.b1, dm.z, x, n, D, inner(c));
+	n2d_linear_bwd(ctx, dx, 0, dm.z, l->packed, n, D, inner(c)); /* 0 in the padding, where dz is */
 	n2d_trace_part(ctx, part);
+}
+
+/* Decoding: rows do not depend on each other, and leave nothing. */
+static size_t cache(const struct n2d_layer_config *c, size_t width, size_t room) { return (void)c, (void)width, (void)room, 0; }
+
+static size_t step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t width, size_t room)
+{
+	return (void)room, workspace(ctx, c, width, 1, 0);
+}
+
+static void step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *cache, const float *x,
+		 const struct n2d_step *s, float *ws)
+{
+	(void)cache;
+	forward(ctx, l, y, NULL, x, NULL, s->rows, 1, ws);
 }
 
 static double flops(const struct n2d_layer_config *c, size_t B, size_t T, int back)
 {
-	return (back ? 8.0 : 4.0) * (double)B * (double)T * (double)c->D * (double)c->F;
+	return (back ? 4.0 : 2.0) * (double)B * (double)T * (double)c->D * (double)(inner(c) + c->F);
 }
 
 static double mixing_flops(const struct n2d_layer_config *c, size_t B, size_t T, int back)
@@ -120,5 +172,5 @@ static double bytes(const struct n2d_layer_config *c, size_t B, size_t T, int ba
 const struct n2d_layer_kind n2d_layer_ffn = {
 	.name = "ffn", .check = check, .params = params, .init = init, .packed = packed, .pack = pack, .saved = saved,
 	.workspace = workspace, .forward = forward, .backward = backward, .flops = flops, .mixing_flops = mixing_flops,
-	.bytes = bytes,
+	.bytes = bytes, .cache = cache, .step_workspace = step_workspace, .step = step,
 };

@@ -8,6 +8,7 @@
 #include "layer/kinds.h"
 #include "layer/linear.h"
 #include "op/gemm.h"
+#include "op/rotary.h"
 
 static size_t width_or(size_t d, const struct n2d_layer_config *c) { return d ? d : c->H ? c->D / c->H : 0; }
 size_t n2d_heads_d_k(const struct n2d_layer_config *c) { return width_or(c->d_k, c); }
@@ -59,8 +60,8 @@ int n2d_heads_check(const char *kind, const struct n2d_layer_config *c)
 {
 	if (!c->D || !c->H || ((!c->d_k || !c->d_v) && c->D % c->H))
 		return n2d_error("%s: width D = %zu must be a positive multiple of the number of heads H = %zu", kind, c->D, c->H);
-	if (c->rotary)
-		return n2d_error("%s: rotary positions are not there yet", kind);
+	if (c->rotary && n2d_heads_d_k(c) % 2)
+		return n2d_error("%s: rotary positions turn pairs, but d_k = %zu is odd", kind, n2d_heads_d_k(c));
 	return n2d_layer_check_params(kind, n2d_mul(4, n2d_mul(n2d_add(c->D, 1), n2d_add(n2d_heads_width(c), 1))));
 }
 
@@ -145,6 +146,21 @@ void n2d_heads_in_weights_acc(const struct n2d_ctx *ctx, const struct n2d_layer_
 	}
 }
 
+/* ---- positions */
+
+size_t n2d_heads_table(const struct n2d_layer_config *c, size_t T) { return c->rotary ? n2d_floats(T, n2d_heads_d_k(c), 1) : 0; }
+
+void n2d_heads_turn(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *qk, size_t n, size_t first, size_t B, size_t T,
+		    int back, float *table)
+{
+	if (!c->rotary)
+		return;
+	size_t d = n2d_heads_d_k(c);
+	struct n2d_rotary r = {B, T, 2 * c->H, d, head(c), n * n2d_heads_width(c), back};
+	n2d_rotary_table(table, first, T, d);
+	n2d_rotary(ctx, &r, qk, table);
+}
+
 /* ---- out */
 
 size_t n2d_heads_out_packed(const struct n2d_ctx *ctx, const struct n2d_layer_config *c)
@@ -193,13 +209,22 @@ void n2d_heads_out_weights_acc(const struct n2d_ctx *ctx, const struct n2d_layer
 
 /* ---- between */
 
+static float scale(const struct n2d_layer_config *c) { return (float)(1 / sqrt((double)n2d_heads_d_k(c))); }
+
 struct n2d_attention n2d_heads_attention(const struct n2d_layer_config *c, size_t q_row, size_t kv_row, size_t B, size_t Tq, size_t Tk)
 {
 	size_t K = head(c), HK = c->H * K;
 	struct n2d_strides q = {Tq * q_row, K, q_row}, kv = {Tk * kv_row, K, kv_row}, o = {Tq * HK, K, HK};
 	return (struct n2d_attention){
 		.B = B, .H = c->H, .Tq = Tq, .Tk = Tk, .K = K, .q = q, .k = kv, .v = kv, .o = o,
-		.scale = (float)(1 / sqrt((double)n2d_heads_d_k(c))),
+		.scale = scale(c),
+	};
+}
+
+struct n2d_attention_step n2d_heads_step(const struct n2d_layer_config *c, size_t rows, size_t q_row, size_t end)
+{
+	return (struct n2d_attention_step){
+		.rows = rows, .H = c->H, .K = head(c), .q_row = q_row, .o_row = n2d_heads_width(c), .end = end, .scale = scale(c),
 	};
 }
 

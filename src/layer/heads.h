@@ -11,6 +11,7 @@
 
 #include "layer/layer.h"
 #include "op/attention.h"
+#include "op/attention_step.h"
 
 size_t n2d_heads_d_k(const struct n2d_layer_config *c);
 size_t n2d_heads_d_v(const struct n2d_layer_config *c);
@@ -33,6 +34,12 @@ void n2d_heads_in_bwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *
 void n2d_heads_in_weights_acc(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, const float *dy,
 			      const float *x, size_t first, size_t n, size_t rows);
 
+/* Rotary positions first .. first + T - 1 of q and k in qk[B,T,n,H,K], n >= 2, or back; nothing unless the configuration has them.
+ * table: workspace. */
+size_t n2d_heads_table(const struct n2d_layer_config *c, size_t T);
+void n2d_heads_turn(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *qk, size_t n, size_t first, size_t B, size_t T,
+		    int back, float *table);
+
 /* The projection of the heads' outputs o[rows,H,K] to y[rows,D]. */
 size_t n2d_heads_out_packed(const struct n2d_ctx *ctx, const struct n2d_layer_config *c);
 void n2d_heads_out_pack(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *packed, const float *params);
@@ -46,6 +53,9 @@ void n2d_heads_out_weights_acc(const struct n2d_ctx *ctx, const struct n2d_layer
 /* The attention of all heads between them: q in rows of q_row floats, k and v in rows of kv_row, o[B,Tq,H,K]. */
 struct n2d_attention n2d_heads_attention(const struct n2d_layer_config *c, size_t q_row, size_t kv_row, size_t B, size_t Tq,
 					 size_t Tk);
+
+/* The same of one query a row, with q in rows of q_row floats and keys [0, end): where they lie is left open. */
+struct n2d_attention_step n2d_heads_step(const struct n2d_layer_config *c, size_t rows, size_t q_row, size_t end);
 
 /* FLOPs of the projections of rows of queries and rows of keys, and of the attention `a`, without the columns of zeros. */
 double n2d_heads_flops(const struct n2d_layer_config *c, double queries, double keys, int backward);

@@ -38,6 +38,16 @@ struct n2d_layer_config {
 	int finite; /* see above */
 };
 
+/* A position of every hypothesis, in decoding. All hypotheses are at the same position; each is a row of x and y and writes what
+ * it leaves for later positions into its own slot of a layer's cache. What it finds there of position j lies in slot
+ * slots[row * room + j], j <= at: slots[row * room + at] is row itself. A beam search that lets row r descend from row p copies p's
+ * list and moves no cache: slots[r] = slots[p], and then slots[r * room + at + 1] = r. */
+struct n2d_step {
+	size_t rows, at;      /* hypotheses; positions before this one */
+	size_t width, room;   /* of the caches: slots, positions; rows <= width, at < room */
+	const int32_t *slots; /* [rows,room] */
+};
+
 struct n2d_layer;
 
 struct n2d_layer_kind {
@@ -57,6 +67,12 @@ struct n2d_layer_kind {
 			const int32_t *len, size_t B, size_t T, float *ws);
 	void (*backward)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, const float *dy,
 			 const float *x, const float *saved, const int32_t *len, size_t B, size_t T, float *ws);
+	/* Decoding: y[rows,D] from x[rows,D], what forward of a causal layer gives at position s->at, and the cache of positions before.
+	 * The cache's floats, and those of workspace. NULL: this kind is not for decoding. */
+	size_t (*cache)(const struct n2d_layer_config *c, size_t width, size_t room);
+	size_t (*step_workspace)(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t width, size_t room);
+	void (*step)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *cache, const float *x,
+		     const struct n2d_step *s, float *ws);
 	/* FLOPs of forward, and of backward alone, of unpadded input: both parts, and the mixing part. */
 	double (*flops)(const struct n2d_layer_config *c, size_t B, size_t T, int backward);
 	double (*mixing_flops)(const struct n2d_layer_config *c, size_t B, size_t T, int backward);

@@ -11,73 +11,23 @@
 #include "base/trace.h"
 #include "layer/kinds.h"
 #include "layer/linear.h"
+#include "layer/recurrent.h"
 #include "layer/rows.h"
 #include "op/gemm.h"
-#include "op/recurrent.h"
-
-static size_t params_of(enum n2d_cell cell, size_t D)
-{
-	return n2d_mul(n2d_recurrent_gates(cell), n2d_mul(2, n2d_add(n2d_mul(D, D), D)));
-}
 
 static int check_as(enum n2d_cell cell, const char *kind, size_t D)
 {
 	if (!D || D > N2D_RECURRENT_MAX_D)
 		return n2d_error("%s: width D = %zu is not in 1 .. %zu", kind, D, N2D_RECURRENT_MAX_D);
-	return n2d_layer_check_params(kind, params_of(cell, D));
-}
-
-struct weights {
-	float *w, *u, *b_w, *b_u;
-};
-
-static struct weights weights(enum n2d_cell cell, size_t D, const float *p)
-{
-	size_t G = n2d_recurrent_gates(cell);
-	float *w = (float *)p, *u = w + G * D * D, *b_w = u + G * D * D;
-	return (struct weights){w, u, b_w, b_w + G * D};
+	return n2d_layer_check_params(kind, n2d_recurrent_params(cell, D));
 }
 
 /* Uniform in +-1/sqrt(D), biases too, as PyTorch does. */
 static void init_of(enum n2d_cell cell, size_t D, float *p, struct n2d_rng *rng)
 {
 	double limit = 1 / sqrt((double)D);
-	for (size_t i = 0; i < params_of(cell, D); i++)
+	for (size_t i = 0; i < n2d_recurrent_params(cell, D); i++)
 		p[i] = (float)(limit * (2 * n2d_rng_uniform(rng) - 1));
-}
-
-/* ---- packed: W, U, and the biases that meet in one sum, added. */
-
-static size_t bias_floats(enum n2d_cell cell, size_t D) { return n2d_floats(n2d_recurrent_gates(cell), D, 1); }
-
-static size_t packed_of(enum n2d_cell cell, const struct n2d_ctx *ctx, size_t D)
-{
-	size_t w = n2d_linear_packed(ctx, D, n2d_mul(n2d_recurrent_gates(cell), D));
-	return n2d_add(n2d_add(w, n2d_recurrent_packed(ctx, cell, D)), bias_floats(cell, D));
-}
-
-struct packed {
-	float *w, *u, *bias;
-};
-
-static struct packed packed_parts(enum n2d_cell cell, const struct n2d_ctx *ctx, size_t D, const float *p)
-{
-	float *w = (float *)p, *u = w + n2d_linear_packed(ctx, D, n2d_recurrent_gates(cell) * D);
-	return (struct packed){w, u, u + n2d_recurrent_packed(ctx, cell, D)};
-}
-
-/* gru's new state keeps its two biases apart: the recurrent one is scaled by r. */
-static size_t shared_bias(enum n2d_cell cell, size_t D) { return cell == N2D_GRU ? 2 * D : n2d_recurrent_gates(cell) * D; }
-
-static void pack_of(enum n2d_cell cell, const struct n2d_ctx *ctx, size_t D, float *to, const float *params)
-{
-	struct weights w = weights(cell, D, params);
-	struct packed p = packed_parts(cell, ctx, D, to);
-	size_t GD = n2d_recurrent_gates(cell) * D;
-	n2d_linear_pack(ctx, p.w, w.w, D, GD);
-	n2d_recurrent_pack(ctx, cell, D, p.u, w.u);
-	for (size_t i = 0; i < GD; i++)
-		p.bias[i] = i < shared_bias(cell, D) ? w.b_w[i] + w.b_u[i] : w.b_w[i];
 }
 
 /* ---- what is kept: h[B,T,D]; lstm's c[B,T,D]; a[B,T,S,D] but for rnn, whose a becomes h */
@@ -86,8 +36,6 @@ struct kept {
 	float *h, *c, *a;
 };
 
-static size_t states(enum n2d_cell cell) { return cell == N2D_LSTM ? 2 : 1; }
-
 static size_t gates_floats(enum n2d_cell cell, size_t D, size_t B, size_t T)
 {
 	return cell == N2D_RNN ? 0 : n2d_floats(B, T, n2d_mul(n2d_recurrent_segments(cell), D));
@@ -95,7 +43,7 @@ static size_t gates_floats(enum n2d_cell cell, size_t D, size_t B, size_t T)
 
 static size_t saved_of(enum n2d_cell cell, size_t D, size_t B, size_t T)
 {
-	return n2d_add(n2d_mul(states(cell), n2d_floats(B, T, D)), gates_floats(cell, D, B, T));
+	return n2d_add(n2d_mul(n2d_recurrent_states(cell), n2d_floats(B, T, D)), gates_floats(cell, D, B, T));
 }
 
 static struct kept kept(enum n2d_cell cell, size_t D, float *p, size_t B, size_t T)
@@ -104,20 +52,17 @@ static struct kept kept(enum n2d_cell cell, size_t D, float *p, size_t B, size_t
 	return (struct kept){p, cell == N2D_LSTM ? c : NULL, cell == N2D_RNN ? p : a};
 }
 
-/* Inference: h is y itself, c one step, a whole; for rnn, whose a is h, clean x instead. Training: da. */
+/* Inference: h is y itself, c one step, a whole; for rnn, whose a is h, clean x instead. Training: the biases' sums, da. */
 static size_t workspace_of(enum n2d_cell cell, size_t D, size_t B, size_t T, int train)
 {
 	struct n2d_recurrent r = {cell, B, T, D};
 	size_t run = n2d_recurrent_workspace(&r);
 	if (train)
-		return n2d_add(run, n2d_floats(B, T, n2d_mul(n2d_recurrent_segments(cell), D)));
+		return n2d_add(n2d_add(run, n2d_recurrent_bias(cell, D)), n2d_floats(B, T, n2d_mul(n2d_recurrent_segments(cell), D)));
 	if (cell == N2D_RNN)
 		return n2d_add(run, n2d_floats(B, T, D));
 	return n2d_add(n2d_add(run, gates_floats(cell, D, B, T)), cell == N2D_LSTM ? n2d_floats(B, D, 1) : 0);
 }
-
-/* a or da from the segment of the first input gate on: gru's q, in front, has no input part. */
-static float *input_part(enum n2d_cell cell, size_t D, float *a) { return cell == N2D_GRU ? a + D : a; }
 
 /* ---- forward */
 
@@ -126,7 +71,7 @@ static void forward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const stru
 {
 	size_t D = l->c.D, GD = n2d_recurrent_gates(cell) * D, S = n2d_recurrent_segments(cell);
 	struct n2d_recurrent r = {cell, B, T, D};
-	struct packed p = packed_parts(cell, ctx, D, l->packed);
+	struct n2d_recurrent_parts p = n2d_recurrent_parts(cell, ctx, D, l->packed);
 	float *state = ws, *more = ws + n2d_recurrent_workspace(&r);
 	struct kept s = {y, more, cell == N2D_RNN ? y : cell == N2D_LSTM ? more + n2d_floats(B, D, 1) : more};
 	if (keep)
@@ -138,10 +83,10 @@ static void forward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const stru
 	x = n2d_rows_clean(ctx, s.a == y ? more : y, x, len, B, T, D);
 	g.ldc = S * D;
 	g.bias = p.bias;
-	n2d_gemm_packed(ctx, &g, input_part(cell, D, s.a), x, p.w);
+	n2d_gemm_packed(ctx, &g, n2d_recurrent_input(cell, D, s.a), x, p.w);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	n2d_recurrent_fwd(ctx, &r, s.h, cell == N2D_LSTM ? s.c : NULL, keep != NULL, s.a, p.u,
-			  cell == N2D_GRU ? weights(cell, D, l->params).b_u + 2 * D : NULL, state);
+			  cell == N2D_GRU ? n2d_recurrent_weights(cell, D, l->params).b_u + 2 * D : NULL, state);
 	n2d_trace_part(ctx, part);
 	if (keep)
 		n2d_rows_copy(ctx, y, s.h, len, B, T, D);
@@ -155,7 +100,7 @@ struct grad {
 	const struct n2d_ctx *ctx;
 	enum n2d_cell cell;
 	size_t B, T, D, S;
-	const float *da;
+	float *da;
 };
 
 /* dw[rows,D] += da's columns from segment `s` on, transposed, times x, over all steps. */
@@ -167,34 +112,46 @@ static void input_weights(const struct grad *d, float *dw, size_t s, size_t rows
 	n2d_gemm(d->ctx, &g, dw, d->da + s * d->D, x);
 }
 
-/* du[rows,D] += the same times h of the step before, sentence after sentence. */
+/* du[rows,D] += the same times h of the step before: one product, in which the row before a sentence's first, which belongs to the
+ * sentence before, meets a gradient of 0. */
 static void recurrent_weights(const struct grad *d, float *du, size_t s, size_t rows, const float *h)
 {
-	for (size_t b = 0; d->T > 1 && b < d->B; b++) {
-		struct n2d_gemm g = n2d_gemm_plain(1, 0, rows, d->D, d->T - 1);
-		g.lda = d->S * d->D;
-		g.beta = 1;
-		n2d_gemm(d->ctx, &g, du, d->da + ((b * d->T + 1) * d->S + s) * d->D, h + b * d->T * d->D);
-	}
-}
-
-static void bias(const struct grad *d, float *db, size_t s, size_t n)
-{
-	n2d_column_sums_acc(d->ctx, db, d->da + s * d->D, d->B * d->T, n, d->S * d->D);
-}
-
-static void recurrent_grad(const struct grad *d, const struct weights *dw, const float *h)
-{
-	size_t D = d->D, GD = n2d_recurrent_gates(d->cell) * D;
-	if (d->cell != N2D_GRU) {
-		recurrent_weights(d, dw->u, 0, GD, h);
-		bias(d, dw->b_u, 0, GD);
+	size_t n = d->B * d->T;
+	if (d->T < 2 || !n)
 		return;
-	}
-	recurrent_weights(d, dw->u, 1, 2 * D, h); /* r, z */
-	recurrent_weights(d, dw->u + 2 * D * D, 0, D, h); /* n, through q */
-	bias(d, dw->b_u, 1, 2 * D);
-	bias(d, dw->b_u + 2 * D, 0, D);
+	struct n2d_gemm g = n2d_gemm_plain(1, 0, rows, d->D, n - 1);
+	g.lda = d->S * d->D;
+	g.beta = 1;
+	n2d_gemm(d->ctx, &g, du, d->da + (d->S + s) * d->D, h);
+}
+
+/* Gradients of the first steps, which have no step before. */
+static void clear_first(const struct grad *d)
+{
+	size_t row = d->S * d->D;
+	for (size_t b = 0; b < d->B && d->T; b++)
+		memset(d->da + b * d->T * row, 0, row * sizeof *d->da);
+}
+
+/* The biases' gradients: both have the same, but for gru's new state, whose recurrent one is of q. sum: workspace. */
+static void bias_grad(const struct grad *d, const struct n2d_recurrent_weights *dw, float *sum)
+{
+	size_t D = d->D, GD = n2d_recurrent_gates(d->cell) * D, shared = n2d_recurrent_shared_bias(d->cell, D), n = d->B * d->T, ld = d->S * D;
+	memset(sum, 0, GD * sizeof *sum);
+	n2d_column_sums_acc(d->ctx, sum, n2d_recurrent_input(d->cell, D, d->da), n, GD, ld);
+	d->ctx->k->add(dw->b_w, dw->b_w, sum, GD);
+	d->ctx->k->add(dw->b_u, dw->b_u, sum, shared);
+	if (shared < GD)
+		n2d_column_sums_acc(d->ctx, dw->b_u + shared, d->da, n, D, ld);
+}
+
+static void recurrent_grad(const struct grad *d, const struct n2d_recurrent_weights *dw, const float *h)
+{
+	size_t D = d->D, GD = n2d_recurrent_gates(d->cell) * D, first = d->cell == N2D_GRU;
+	clear_first(d);
+	recurrent_weights(d, dw->u, first, first ? 2 * D : GD, h);
+	if (first)
+		recurrent_weights(d, dw->u + 2 * D * D, 0, D, h);
 }
 
 static void backward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams,
@@ -202,24 +159,25 @@ static void backward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const str
 {
 	size_t D = l->c.D, G = n2d_recurrent_gates(cell), S = n2d_recurrent_segments(cell), first = cell == N2D_GRU;
 	struct n2d_recurrent r = {cell, B, T, D};
-	struct packed p = packed_parts(cell, ctx, D, l->packed);
-	struct weights dw = weights(cell, D, dparams);
+	struct n2d_recurrent_parts p = n2d_recurrent_parts(cell, ctx, D, l->packed);
+	struct n2d_recurrent_weights dw = n2d_recurrent_weights(cell, D, dparams);
 	struct kept s = kept(cell, D, (float *)keep, B, T);
-	float *da = ws + n2d_recurrent_workspace(&r);
+	float *sum = ws + n2d_recurrent_workspace(&r), *da = sum + n2d_recurrent_bias(cell, D);
 	struct grad d = {ctx, cell, B, T, D, S, da};
 	len = n2d_rows_dirty(&l->c, len);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);
 	n2d_recurrent_bwd(ctx, &r, da, dy, s.h, s.c, s.a, p.u, ws);
-	recurrent_grad(&d, &dw, s.h);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	x = n2d_rows_clean(ctx, dx, x, len, B, T, D);
 	input_weights(&d, dw.w, first, G * D, x);
-	bias(&d, dw.b_w, first, G * D);
+	bias_grad(&d, &dw, sum);
 	struct n2d_gemm g = n2d_gemm_plain(0, 0, B * T, D, G * D);
 	g.lda = S * D;
-	n2d_gemm_packed(ctx, &g, dx, input_part(cell, D, da), p.w + n2d_packed_floats(ctx, D, G * D)); /* 0 in the padding */
+	n2d_gemm_packed(ctx, &g, dx, n2d_recurrent_input(cell, D, da), p.w + n2d_packed_floats(ctx, D, G * D)); /* 0 in the padding */
+	n2d_trace_part(ctx, N2D_PART_MIXING);
+	recurrent_grad(&d, &dw, s.h); /* uses da up */
 	n2d_trace_part(ctx, part);
 }
 
@@ -241,21 +199,21 @@ static double flops_of(enum n2d_cell cell, size_t D, size_t B, size_t T, int bac
 static double bytes_of(enum n2d_cell cell, size_t D, size_t B, size_t T, int back)
 {
 	double again = T ? (double)(T - 1) : 0, u = 4 * (double)n2d_recurrent_gates(cell) * (double)D * (double)D;
-	return n2d_layer_bytes(params_of(cell, D), D, B, T, back) + again * u;
+	return n2d_layer_bytes(n2d_recurrent_params(cell, D), D, B, T, back) + again * u;
 }
 
 /* The functions of one kind: all the above with its cell. */
 #define RECURRENT(id, cell, label) \
 	static int id##_check(const struct n2d_layer_config *c) { return check_as(cell, label, c->D); } \
-	static size_t id##_params(const struct n2d_layer_config *c) { return params_of(cell, c->D); } \
+	static size_t id##_params(const struct n2d_layer_config *c) { return n2d_recurrent_params(cell, c->D); } \
 	static void id##_init(const struct n2d_layer_config *c, float *p, struct n2d_rng *rng) { init_of(cell, c->D, p, rng); } \
 	static size_t id##_packed(const struct n2d_ctx *ctx, const struct n2d_layer_config *c) \
 	{ \
-		return packed_of(cell, ctx, c->D); \
+		return n2d_recurrent_layer_packed(cell, ctx, c->D); \
 	} \
 	static void id##_pack(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *to, const float *p) \
 	{ \
-		pack_of(cell, ctx, c->D, to, p); \
+		n2d_recurrent_layer_pack(cell, ctx, c->D, to, p); \
 	} \
 	static size_t id##_saved(const struct n2d_layer_config *c, size_t B, size_t T) { return saved_of(cell, c->D, B, T); } \
 	static size_t id##_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t B, size_t T, int train) \
@@ -285,11 +243,25 @@ static double bytes_of(enum n2d_cell cell, size_t D, size_t B, size_t T, int bac
 	{ \
 		return bytes_of(cell, c->D, B, T, back); \
 	} \
+	static size_t id##_cache(const struct n2d_layer_config *c, size_t width, size_t room) \
+	{ \
+		return (void)room, n2d_recurrent_cache(cell, c->D, width); \
+	} \
+	static size_t id##_step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t width, size_t room) \
+	{ \
+		return (void)ctx, (void)room, n2d_recurrent_layer_step_workspace(cell, c->D, width); \
+	} \
+	static void id##_step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *cache, const float *x, \
+			      const struct n2d_step *s, float *ws) \
+	{ \
+		n2d_recurrent_layer_step(cell, ctx, l, y, cache, x, s, ws); \
+	} \
 	const struct n2d_layer_kind n2d_layer_##id = { \
 		.name = label, .table1 = "O(n d^2)", .sequential = "O(n)", .path = "O(n)", .check = id##_check, \
 		.params = id##_params, .init = id##_init, .packed = id##_packed, .pack = id##_pack, .saved = id##_saved, \
 		.workspace = id##_workspace, .forward = id##_forward, .backward = id##_backward, .flops = id##_flops, \
-		.mixing_flops = id##_mixing, .bytes = id##_bytes, \
+		.mixing_flops = id##_mixing, .bytes = id##_bytes, .cache = id##_cache, .step_workspace = id##_step_workspace, \
+		.step = id##_step, \
 	};
 
 RECURRENT(rnn, N2D_RNN, "rnn")

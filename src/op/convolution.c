@@ -27,7 +27,12 @@ static size_t spread_floats(const struct n2d_convolution *c)
 	return n2d_floats(c->B, n2d_add(c->T, n2d_mul(phases(c), c->W - 1)), c->D);
 }
 
-size_t n2d_convolution_workspace(const struct n2d_convolution *c) { return n2d_mul(2, spread_floats(c)); }
+size_t n2d_convolution_workspace(const struct n2d_convolution *c) { return spread_floats(c); }
+
+size_t n2d_convolution_weights_workspace(const struct n2d_convolution *c)
+{
+	return n2d_add(n2d_mul(2, spread_floats(c)), n2d_floats(n2d_mul(c->W, c->D), c->D, 1));
+}
 
 /* ---- weights */
 
@@ -37,15 +42,56 @@ size_t n2d_convolution_packed(const struct n2d_ctx *ctx, size_t D, size_t W)
 	return n2d_add(n2d_mul(2, n2d_packed_floats(ctx, WD, D)), n2d_floats(WD, D, 1));
 }
 
+/* Between PyTorch's order (out, in, tap) and those of the products, row by row of `out`. */
+struct reorder {
+	float *to;
+	const float *from;
+	size_t D, W;
+};
+
+/* [out][tap][in] */
+static void taps_before_inputs(void *arg, size_t o, int thread)
+{
+	const struct reorder *r = arg;
+	float *to = r->to + o * r->W * r->D;
+	const float *from = r->from + o * r->D * r->W;
+	(void)thread;
+	for (size_t w = 0; w < r->W; w++)
+		for (size_t i = 0; i < r->D; i++)
+			to[w * r->D + i] = from[i * r->W + w];
+}
+
+/* [tap][out][in], last tap first */
+static void taps_backwards(void *arg, size_t o, int thread)
+{
+	const struct reorder *r = arg;
+	const float *from = r->from + o * r->D * r->W;
+	(void)thread;
+	for (size_t w = 0; w < r->W; w++)
+		for (size_t i = 0; i < r->D; i++)
+			r->to[((r->W - 1 - w) * r->D + o) * r->D + i] = from[i * r->W + w];
+}
+
+/* Adds [out][tap][in] to PyTorch's. */
+static void add_taps(void *arg, size_t o, int thread)
+{
+	const struct reorder *r = arg;
+	float *to = r->to + o * r->D * r->W;
+	const float *from = r->from + o * r->W * r->D;
+	(void)thread;
+	for (size_t i = 0; i < r->D; i++)
+		for (size_t w = 0; w < r->W; w++)
+			to[i * r->W + w] += from[w * r->D + i];
+}
+
 void n2d_convolution_pack(const struct n2d_ctx *ctx, float *packed, const float *weight, size_t D, size_t W)
 {
 	size_t one = n2d_packed_floats(ctx, W * D, D);
-	float *flipped = packed + 2 * one; /* [W][out][in], last tap first */
-	for (size_t w = 0; w < W; w++)
-		for (size_t o = 0; o < D; o++)
-			memcpy(flipped + ((W - 1 - w) * D + o) * D, weight + (o * W + w) * D, D * sizeof *weight);
-	n2d_pack(ctx, packed, 1, W * D, D, weight, W * D);
-	n2d_pack(ctx, packed + one, 0, W * D, D, flipped, D);
+	struct reorder r = {packed + 2 * one, weight, D, W};
+	n2d_parallel(ctx, D, taps_before_inputs, &r);
+	n2d_pack(ctx, packed, 1, W * D, D, r.to, W * D);
+	n2d_parallel(ctx, D, taps_backwards, &r);
+	n2d_pack(ctx, packed + one, 0, W * D, D, r.to, D);
 }
 
 /* ---- the copy with W - 1 rows of zeros round each sentence, class by class: [phase][B][W - 1 + rows][D] */
@@ -138,6 +184,14 @@ void n2d_convolution_fwd(const struct n2d_ctx *ctx, const struct n2d_convolution
 	n2d_trace_close(ctx, &call);
 }
 
+void n2d_convolution_windows(const struct n2d_ctx *ctx, float *y, const float *x, const float *packed, const float *bias, size_t rows,
+			     size_t D, size_t W)
+{
+	struct n2d_gemm g = n2d_gemm_plain(0, 1, rows, D, W * D);
+	g.bias = bias;
+	n2d_gemm_packed(ctx, &g, y, x, packed);
+}
+
 void n2d_convolution_bwd(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dx, const float *dy,
 			 const float *packed, float *ws)
 {
@@ -155,16 +209,18 @@ void n2d_convolution_weights_acc(const struct n2d_ctx *ctx, const struct n2d_con
 	observe(ctx, &call, "convolution_weights", c, dy, x, dweight, NULL);
 	/* dy is spread too, its zeros behind each sentence: they meet the windows that run into the next one, and one
 	 * product takes all sentences. */
-	float *ds = ws + spread_floats(c);
+	float *ds = ws + spread_floats(c), *sum = ds + spread_floats(c);
 	spread(ctx, c, ws, x, before(c, 0));
 	spread(ctx, c, ds, dy, 0);
 	for (size_t p = 0; c->B && p < phases(c); p++) {
 		size_t rows = c->B * (class_rows(c, p) + c->W - 1) - (c->W - 1); /* the last window ends with the copy */
 		struct n2d_gemm g = n2d_gemm_plain(1, 0, c->D, c->W * c->D, rows);
 		g.ldb = c->D; /* rows overlap */
-		g.beta = 1;
-		n2d_gemm(ctx, &g, dweight, ds + class_at(c, p), ws + class_at(c, p));
+		g.beta = p > 0;
+		n2d_gemm(ctx, &g, sum, ds + class_at(c, p), ws + class_at(c, p));
 	}
+	struct reorder r = {dweight, sum, c->D, c->W};
+	n2d_parallel(ctx, c->B && c->T ? c->D : 0, add_taps, &r);
 	n2d_trace_close(ctx, &call);
 }
 

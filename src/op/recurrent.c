@@ -200,6 +200,30 @@ void n2d_recurrent_fwd(const struct n2d_ctx *ctx, const struct n2d_recurrent *r,
 	run(ctx, &j, forward);
 }
 
+/* Few rows and one step: products of their own, the same chains. */
+void n2d_recurrent_step(const struct n2d_ctx *ctx, enum n2d_cell cell, size_t rows, size_t D, float *h, float *c, float *a,
+			const float *hp, const float *cp, const float *packed, const float *b_q)
+{
+	const struct n2d_kernels *k = ctx->k;
+	size_t S = cells[cell].segments;
+	for (size_t g = 0; g < cells[cell].gates; g++) {
+		struct n2d_gemm m = n2d_gemm_plain(0, 1, rows, D, D);
+		int q = cell == N2D_GRU && cells[cell].segment[g] == 0;
+		m.ldc = S * D;
+		m.beta = q ? 0 : 1;
+		m.bias = q ? b_q : NULL;
+		n2d_gemm_packed(ctx, &m, a + cells[cell].segment[g] * D, hp, packed + g * n2d_packed_floats(ctx, D, D));
+	}
+	for (size_t r = 0; r < rows; r++) {
+		float *to = h + r * D, *gates = a + r * S * D;
+		switch (cell) {
+		case N2D_RNN: k->tanh(to, gates, D); break;
+		case N2D_LSTM: k->lstm_fwd(to, c + r * D, gates, cp + r * D, D, D); break;
+		case N2D_GRU: k->gru_fwd(to, gates, hp + r * D, D, D); break;
+		}
+	}
+}
+
 /* ---- backward */
 
 static void backward_gates(const struct job *j, const struct part *p, size_t t)

@@ -47,6 +47,10 @@ size_t n2d_recurrent_workspace(const struct n2d_recurrent *r);
 void n2d_recurrent_fwd(const struct n2d_ctx *ctx, const struct n2d_recurrent *r, float *h, float *c, int keep, float *a,
 		       const float *packed, const float *b_q, float *ws);
 
+/* One step of rows from their states before it: h[rows,D] and lstm's c from hp and cp, which are others; a[rows,S,D] as in forward. */
+void n2d_recurrent_step(const struct n2d_ctx *ctx, enum n2d_cell cell, size_t rows, size_t D, float *h, float *c, float *a,
+			const float *hp, const float *cp, const float *packed, const float *b_q);
+
 /* da[B,T,S,D] = gradients of a (for gru's q segment: of q), from dy = gradients of h[B,T,D], and a, h, c as forward left
  * them (keep). rnn: a is not looked at. */
 void n2d_recurrent_bwd(const struct n2d_ctx *ctx, const struct n2d_recurrent *r, float *da, const float *dy, const float *h,

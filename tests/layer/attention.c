@@ -1,5 +1,6 @@
 /* Multi-head attention of one sentence, to itself or to another, with the error of a float evaluation carried along. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/layer/oracle.h"
 
@@ -157,12 +158,41 @@ static void project_backward(const struct layer *l, int i, const struct acc *dbl
 		}
 }
 
+/* Rotary positions: a pair turned by t 10000^(-2i / d), cosine and sine rounded. back: by the negative angle. */
+static void turn(const struct layer *l, struct num *block, int back)
+{
+	size_t dk = l->qk / l->c->H;
+	for (size_t t = 0; t < l->n; t++)
+		for (size_t i = 0; i < l->qk; i += 2) {
+			double angle = (double)t * pow(10000, -(double)(i % dk) / (double)dk);
+			struct num *x = block + t * l->qk + i, cs = rounded(cos(angle), 0), sn = rounded(back ? -sin(angle) : sin(angle), 0);
+			struct acc a = {0}, b = {0};
+			acc_mul(&a, x[0], cs), acc_mul(&a, x[1], (struct num){-sn.v, sn.e});
+			acc_mul(&b, x[0], sn), acc_mul(&b, x[1], cs);
+			x[0] = acc_end(&a), x[1] = acc_end(&b);
+		}
+}
+
+static void turn_back(const struct layer *l, struct acc *dblock)
+{
+	struct num *d = oracle_alloc(l->n * l->qk, sizeof *d);
+	for (size_t i = 0; i < l->n * l->qk; i++)
+		d[i] = acc_end(dblock + i);
+	turn(l, d, 1);
+	memset(dblock, 0, l->n * l->qk * sizeof *dblock);
+	for (size_t i = 0; i < l->n * l->qk; i++)
+		acc_add(dblock + i, d[i]);
+	free(d);
+}
+
 static void forward(struct layer *l, struct num *y)
 {
 	size_t D = l->c->D, H = l->c->H, n = l->n, m = l->m, dk = l->qk / H, dv = l->v / H;
 	for (int i = 0; i < 3; i++) {
 		l->block[i] = oracle_alloc(block_rows(l, i) * block_width(l, i), sizeof **l->block);
 		project(l, i);
+		if (l->c->rotary && i < 2)
+			turn(l, l->block[i], 0);
 	}
 	for (size_t h = 0; h < H; h++) {
 		l->heads[h] = (struct head){n, m, dk, dv, l->qk, l->v, l->block[0] + h * dk, l->block[1] + h * dk,
@@ -195,6 +225,8 @@ static void backward(const struct layer *l, const double *dy, struct acc *dx, st
 		head_backward(d[0] + h * a->dk, d[1] + h * a->dk, d[2] + h * a->dv, dO + h * a->dv, l->o + h * a->dv, a);
 	}
 	for (int i = 0; i < 3; i++) {
+		if (l->c->rotary && i < 2)
+			turn_back(l, d[i]);
 		project_backward(l, i, d[i], i ? dmemory : dx, dp);
 		free(d[i]);
 	}
@@ -256,6 +288,8 @@ static const struct layer_variant whole_variants[] = {
 	{1, {.H = 2, .d_k = 6, .d_v = 6}},
 	{1, {.H = 3, .d_k = 4, .d_v = 7}},
 	{1, {.H = 2, .d_k = 18, .d_v = 3, .causal = 1}},
+	{1, {.H = 1, .rotary = 1}},
+	{1, {.H = 3, .d_k = 4, .d_v = 6, .causal = 1, .rotary = 1}},
 	{0, {0}},
 };
 static const struct layer_variant restricted_variants[] = {

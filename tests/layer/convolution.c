@@ -21,12 +21,12 @@ static void dense(const struct n2d_layer_config *c, size_t n, struct num *y, con
 			struct acc s = {0};
 			for (size_t w = 0; w < W; w++)
 				for (size_t i = 0, at = seen(c, n, t, w); at < n && i < D; i++) {
-					double weight = p[(o * W + w) * D + i];
+					double weight = p[(o * D + i) * W + w];
 					acc_mul(&s, exact(x[at * D + i]), exact(weight));
 					if (!dy)
 						continue;
 					acc_mul(ax + at * D + i, exact(dy[t * D + o]), exact(weight));
-					acc_mul(dp + (o * W + w) * D + i, exact(dy[t * D + o]), exact(x[at * D + i]));
+					acc_mul(dp + (o * D + i) * W + w, exact(dy[t * D + o]), exact(x[at * D + i]));
 				}
 			acc_add(&s, exact(p[W * D * D + o]));
 			y[t * D + o] = acc_end(&s);
