@@ -38,6 +38,10 @@ mutant stale-padding simd/body/attn_fwd.c 's/^\t\t\thide(s + .*//' "$(kernel att
 mutant output-not-rescaled simd/body/attn_fwd.c 's/if (c\[r\] != 1)/if (c[r] < 0)/' "$(kernel attn_fwd)"
 mutant streaming-without-maximum simd/body/attn_fwd.c 's/m\[r\] = row_max(.*/m[r] = 0;/' "$(kernel attn_fwd)"
 mutant causal-aligned-to-start src/op/attention.c 's/w.end = shift + 1/w.end = 1/' tests/op-attention
+mutant count-forgets-the-rest src/text/vocab.c 's/\[N2D_ID_UNKNOWN\]->count += last->count;/[N2D_ID_UNKNOWN]->count++;/' tests/test-vocab
+mutant long-targets-kept src/text/corpus.c 's/ || length\[1\] > c->max_length + 1//' tests/test-corpus
+mutant order-from-the-last-epoch src/text/batches.c 's/^\tmemcpy(b->order, b->sorted,/\tif (epoch < 2)\n\t&/' tests/test-batches
+mutant target-padding-is-a-word src/text/batches.c 's/target, t, T, -1)/target, t, T, N2D_ID_PAD)/' tests/test-batches
 mutant causal-off-by-one src/op/attention.c 's/w.end = shift + 1/w.end = shift + 2/' tests/op-attention
 mutant window-off-by-one src/op/attention.c 's/w.end = shift + R + 1/w.end = shift + R/' tests/op-attention
 mutant key-lengths-ignored src/op/attention.c 's/w.keys = n2d_clamp(a->klen\[b\], a->Tk)/w.keys = a->Tk/' tests/op-attention

@@ -30,7 +30,7 @@ static int scratch_remove(void **state)
 }
 
 /* The path of a file of this name; of the last eight. */
-static const char *scratch_path(const char *name)
+static inline const char *scratch_path(const char *name)
 {
 	static char path[8][96];
 	static int at;
@@ -40,7 +40,7 @@ static const char *scratch_path(const char *name)
 }
 
 /* Its path, with this text. */
-static const char *scratch_put(const char *name, const char *text)
+static inline const char *scratch_put(const char *name, const char *text)
 {
 	const char *path = scratch_path(name);
 	FILE *f = fopen(path, "wb");
