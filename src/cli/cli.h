@@ -10,6 +10,7 @@ int n2d_cmd_params(int argc, char **argv);
 int n2d_cmd_score(int argc, char **argv);
 int n2d_cmd_shapes(int argc, char **argv);
 int n2d_cmd_train(int argc, char **argv);
+int n2d_cmd_translate(int argc, char **argv);
 int n2d_cmd_vocab(int argc, char **argv);
 
 /* ---- what they share */

@@ -20,6 +20,7 @@ static const struct {
 #ifdef HAVE_MODEL_FILES
 	{"score", "log-probabilities of given translations", n2d_cmd_score},
 	{"train", "trains an encoder-decoder", n2d_cmd_train},
+	{"translate", "beam search from lines to lines", n2d_cmd_translate},
 #endif
 	{"vocab", "the vocabulary of texts", n2d_cmd_vocab},
 };
