@@ -341,7 +341,7 @@ static int conclude(const struct session *s, enum n2d_train_end end)
 		fprintf(stderr, "%s after step %llu, %.0f s in steps", end == N2D_TRAIN_STOPPED ? "stopped" : "finished",
 			(unsigned long long)t->optimiser.step, t->at.seconds);
 		if (t->at.best_step)
-			fprintf(stderr, "; lowest validation loss %.4f (perplexity %.2f) at step %llu", t->at.best, exp(t->at.best),
+			fprintf(stderr, "; lowest validation nll %.4f (perplexity %.2f) at step %llu", t->at.best, exp(t->at.best),
 				(unsigned long long)t->at.best_step);
 		fprintf(stderr, "\n");
 		if (end == N2D_TRAIN_STOPPED)

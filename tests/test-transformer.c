@@ -1,0 +1,321 @@
+/* The whole model: gradients of every parameter of every kind of model, and what must not change a bit. */
+#include "config.h"
+
+#include <math.h>
+
+#include "base/rng.h"
+#include "base/size.h"
+#include "model/transformer.h"
+#include "tests/unit.h"
+
+static struct n2d_ctx ctx;
+
+/* ---- models and batches */
+
+/* The options of a small model, "name=value name=value". GELU, because differences across a kink of ReLU tell nothing; ReLU is in the
+ * comparison with PyTorch. */
+static struct n2d_config config(const char *options)
+{
+	struct n2d_config c = {0};
+	char text[512], *rest = text;
+	snprintf(text, sizeof text, "vocab=23 d-model=12 d-ff=20 heads=3 layers=2 dropout=0 activation=gelu %s", options);
+	assert_int_equal(n2d_config_preset(&c, "base"), 0);
+	for (char *word; (word = strsep(&rest, " "));) {
+		char *equals = strchr(word, '=');
+		if (equals) {
+			*equals = 0;
+			assert_int_equal(n2d_config_set(&c, word, equals + 1), 0);
+		}
+	}
+	return c;
+}
+
+static void model_init(struct n2d_transformer *m, const char *options)
+{
+	struct n2d_config c = config(options);
+	struct n2d_rng r;
+	if (n2d_transformer_init(m, &ctx, &c))
+		fail_msg("%s: %s", options, n2d_error_text());
+	n2d_parameters_init(&m->p, m->w, 3);
+	n2d_rng_init(&r, 5, 1);
+	for (size_t i = 0; i < m->p.n; i++) /* biases that are 0 and norms' weights that are 1 hide mistakes */
+		for (size_t k = 0; k < m->p.list[i].count; k++)
+			m->w[m->p.list[i].offset + k] += (float)(0.2 * n2d_rng_uniform(&r) - 0.1);
+	n2d_transformer_pack(&ctx, m);
+}
+
+enum { B = 4, S = 7, T = 6, ROWS = 8 * 16 };
+
+/* Sentences of random words; sentence b has slen[b] and tlen[b] tokens. */
+struct sentences {
+	struct n2d_batch b;
+	int32_t src[ROWS], in[ROWS], out[ROWS], slen[8], tlen[8];
+};
+
+static void fill(struct sentences *s, size_t n, size_t width_s, size_t width_t, const int32_t *slen, const int32_t *tlen, uint64_t first)
+{
+	memset(s, 0, sizeof *s);
+	s->b = (struct n2d_batch){n, width_s, width_t, s->src, s->in, s->out, s->slen, s->tlen, 0, 0};
+	for (size_t b = 0; b < n; b++) {
+		struct n2d_rng r;
+		n2d_rng_init(&r, 7, first + b); /* a sentence's words do not depend on the batch it is in */
+		s->slen[b] = slen[b];
+		s->tlen[b] = tlen[b];
+		s->b.src_tokens += (size_t)slen[b];
+		s->b.trg_tokens += (size_t)tlen[b];
+		for (size_t i = 0; i < width_s; i++)
+			s->src[b * width_s + i] = i < (size_t)slen[b] ? (int32_t)(4 + n2d_rng_below(&r, 19)) : N2D_ID_PAD;
+		for (size_t i = 0; i < width_t; i++) {
+			int32_t word = (int32_t)(4 + n2d_rng_below(&r, 19));
+			s->out[b * width_t + i] = i < (size_t)tlen[b] ? word : -1;
+			if (i + 1 < width_t)
+				s->in[b * width_t + i + 1] = i + 1 < (size_t)tlen[b] ? word : N2D_ID_PAD;
+		}
+		s->in[b * width_t] = N2D_ID_BEGIN;
+	}
+}
+
+static const int32_t lengths_s[B] = {7, 1, 4, 6}, lengths_t[B] = {3, 6, 1, 5};
+
+static void pass_init(struct n2d_pass *p, const struct n2d_transformer *m)
+{
+	struct n2d_pass_need need = {0};
+	struct n2d_shape shapes[] = {{8, 12, 12}};
+	n2d_pass_need_add(&need, &ctx, m, shapes, 1, 1);
+	assert_int_equal(n2d_pass_init(p, m, &need, 1), 0);
+}
+
+/* Loss of a batch; gradients when grads is not NULL. */
+static double run(struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b, const struct n2d_dropout_key *key, float *grads)
+{
+	struct n2d_loss_sum sum = {0};
+	if (n2d_pass_shape(p, &ctx, m, b->B, b->S, b->T))
+		fail_msg("%s", n2d_error_text());
+	n2d_transformer_forward(&ctx, m, p, b, key);
+	n2d_transformer_loss(&ctx, m, p, b, &sum, 0.1, 1, grads);
+	if (grads)
+		n2d_transformer_backward(&ctx, m, p, b, key, grads);
+	assert_int_equal(sum.tokens, b->trg_tokens);
+	return sum.loss;
+}
+
+/* ---- gradients */
+
+/* (f(w + h d) - f(w - h d)) / 2 h in the direction d = g / |g| of one parameter's gradient g. */
+static double slope(struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b, float *w, const float *g, size_t n, double norm,
+		    double h)
+{
+	double f[2];
+	float *old = malloc(n * sizeof *old);
+	assert_non_null(old);
+	memcpy(old, w, n * sizeof *old);
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < n; i++)
+			w[i] = (float)(old[i] + (side ? -h : h) * g[i] / norm);
+		n2d_transformer_pack(&ctx, m);
+		f[side] = run(m, p, b, NULL, NULL);
+	}
+	memcpy(w, old, n * sizeof *old);
+	n2d_transformer_pack(&ctx, m);
+	free(old);
+	return (f[0] - f[1]) / (2 * h);
+}
+
+/* The slope along g must be |g|. Differences over h and 2 h give a slope without the h^2 term (Richardson); what is left of it, of h^4, is a
+ * fifteenth of what this slope changes by from 2 h to h, and all of that change is allowed, or a quarter of the change before,
+ * where this one is small by chance. The rest is the rounding of the losses, each
+ * a sum in double of row losses that are right to 2^-18 of themselves (some 64 roundings of 2^-24 in a row), over h. */
+static void check_gradient(struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b, const struct n2d_parameter *q,
+			   const float *grads, double loss, const char *what)
+{
+	const float *g = grads + q->offset;
+	double norm = 0, best = INFINITY, miss = 0, d[3], h = 0.2, before = INFINITY;
+	for (size_t i = 0; i < q->count; i++)
+		norm += (double)g[i] * g[i];
+	norm = sqrt(norm);
+	d[0] = slope(m, p, b, m->w + q->offset, g, q->count, norm, 2 * h);
+	d[1] = slope(m, p, b, m->w + q->offset, g, q->count, norm, h);
+	for (int i = 0; i < 6; i++) {
+		d[2] = slope(m, p, b, m->w + q->offset, g, q->count, norm, h /= 2);
+		double coarse = d[1] + (d[1] - d[0]) / 3, fine = d[2] + (d[2] - d[1]) / 3, change = fabs(fine - coarse);
+		double bound = (change > before / 4 ? change : before / 4) + 2 * loss * 0x1p-18 / h;
+		before = change;
+		if (bound < best) {
+			best = bound;
+			miss = fabs(fine - norm);
+		}
+		d[0] = d[1];
+		d[1] = d[2];
+	}
+	if (!(best < 0.1 * norm) || !(miss <= best))
+		fail_msg("%s: %s: the slope along the gradient is off by %g of %g, bound %g", what, q->name, miss, norm, best);
+}
+
+static const char *const models[] = {
+	"", "norm=pre", "norm=pre final-norm=no", "final-norm=yes", "norm-kind=rms", "norm=pre norm-kind=rms", "positions=learned",
+	"positions=none", "positions=rotary d-k=4 d-v=4", "activation=swiglu", "mixer=lstm", "mixer=conv", "window=2",
+	"tied=output", "tied=none output-bias=yes", "d-k=3 d-v=5", "d-k=6 d-v=2 heads=1", "enc-layers=0", "enc-layers=1 dec-layers=3",
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+static void every_gradient_is_the_slope(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MODELS; i++) {
+		struct n2d_transformer m;
+		struct n2d_pass p;
+		struct sentences s;
+		model_init(&m, models[i]);
+		pass_init(&p, &m);
+		fill(&s, B, S, T, lengths_s, lengths_t, 0);
+		float *grads = calloc(m.p.floats, sizeof *grads);
+		assert_non_null(grads);
+		double loss = run(&m, &p, &s.b, NULL, grads);
+		for (size_t k = 0; k < m.p.n; k++)
+			check_gradient(&m, &p, &s.b, &m.p.list[k], grads, loss, models[i]);
+		free(grads);
+		n2d_pass_free(&p);
+		n2d_transformer_free(&m);
+	}
+}
+
+/* ---- what must not change a bit */
+
+static void threads_change_no_bit(void **state)
+{
+	(void)state;
+	const struct n2d_dropout_key key = {9, 4, 0.3f};
+	for (size_t i = 0; i < MODELS; i++) {
+		struct n2d_transformer m;
+		struct n2d_pass p;
+		struct sentences s;
+		model_init(&m, models[i]);
+		pass_init(&p, &m);
+		fill(&s, B, S, T, lengths_s, lengths_t, 0);
+		float *first = NULL;
+		for (int threads = 1; threads <= 3; threads++) {
+			float *grads = calloc(m.p.floats, sizeof *grads);
+			assert_non_null(grads);
+			ctx.threads = threads;
+			run(&m, &p, &s.b, &key, grads);
+			if (first)
+				assert_memory_equal(first, grads, m.p.floats * sizeof *grads);
+			if (first)
+				free(grads);
+			else
+				first = grads;
+		}
+		free(first);
+		ctx.threads = 3;
+		n2d_pass_free(&p);
+		n2d_transformer_free(&m);
+	}
+}
+
+/* Each sentence alone, without padding, and in the batch, and with more padding: its rows' losses and its gradient's reach. */
+static void padding_changes_no_bit(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MODELS; i++) {
+		struct n2d_transformer m;
+		struct n2d_pass p, q;
+		struct sentences s, one;
+		model_init(&m, models[i]);
+		pass_init(&p, &m);
+		pass_init(&q, &m);
+		for (size_t more = 0; more <= 5; more += 5) {
+			fill(&s, B, S + more, T + more, lengths_s, lengths_t, 0);
+			run(&m, &p, &s.b, NULL, NULL);
+			for (size_t b = 0; b < B; b++) {
+				fill(&one, 1, (size_t)lengths_s[b], (size_t)lengths_t[b], lengths_s + b, lengths_t + b, b);
+				run(&m, &q, &one.b, NULL, NULL);
+				assert_memory_equal(q.row_nll, p.row_nll + b * (T + more), (size_t)lengths_t[b] * sizeof(float));
+			}
+		}
+		n2d_pass_free(&p);
+		n2d_pass_free(&q);
+		n2d_transformer_free(&m);
+	}
+}
+
+/* Another word at t changes no output before t (its input stands at t + 1), and the output at t. */
+static void outputs_do_not_see_later_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MODELS; i++) {
+		struct n2d_transformer m;
+		struct n2d_pass p;
+		struct sentences s;
+		const int32_t all_s[1] = {S}, all_t[1] = {T};
+		float before[ROWS];
+		size_t D;
+		model_init(&m, models[i]);
+		pass_init(&p, &m);
+		D = m.c.d_model;
+		for (size_t t = 1; t < T; t++) {
+			fill(&s, 1, S, T, all_s, all_t, 0);
+			run(&m, &p, &s.b, NULL, NULL);
+			memcpy(before, p.target.out, T * D * sizeof *before);
+			s.in[t] = s.in[t] == 4 ? 5 : 4;
+			run(&m, &p, &s.b, NULL, NULL);
+			assert_memory_equal(before, p.target.out, t * D * sizeof *before);
+			assert_memory_not_equal(before + t * D, p.target.out + t * D, D * sizeof *before);
+		}
+		n2d_pass_free(&p);
+		n2d_transformer_free(&m);
+	}
+}
+
+/* A NaN in one sentence's way (an embedding only it uses) leaves the others' losses alone. */
+static void a_nan_stays_in_its_sentence(void **state)
+{
+	(void)state;
+	struct n2d_transformer m;
+	struct n2d_pass p;
+	struct sentences s;
+	float before[ROWS];
+	model_init(&m, "vocab=24 tied=none");
+	pass_init(&p, &m);
+	fill(&s, B, S, T, lengths_s, lengths_t, 0);
+	s.src[3] = 23;
+	run(&m, &p, &s.b, NULL, NULL);
+	memcpy(before, p.row_nll, sizeof(float) * B * T);
+	m.w[m.src_embed + 23 * m.c.d_model] = NAN;
+	run(&m, &p, &s.b, NULL, NULL);
+	assert_true(isnan(p.row_nll[0]));
+	assert_memory_equal(before + T, p.row_nll + T, sizeof(float) * (B - 1) * T);
+	n2d_pass_free(&p);
+	n2d_transformer_free(&m);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+	(void)state;
+	struct n2d_transformer m;
+	struct n2d_pass p;
+	model_init(&m, "positions=learned max-length=10");
+	pass_init(&p, &m);
+	assert_int_equal(n2d_pass_shape(&p, &ctx, &m, 8, 10, 10), 0);
+	assert_int_equal(n2d_pass_shape(&p, &ctx, &m, 1, 11, 3), -1);
+	assert_non_null(strstr(n2d_error_text(), "11 tokens"));
+	assert_int_equal(n2d_pass_shape(&p, &ctx, &m, 100000, 10, 10), -1);
+	assert_int_equal(n2d_pass_bytes(&ctx, &m, (size_t)1 << 40, (size_t)1 << 20, 10, 1), N2D_TOO_LARGE);
+	n2d_pass_free(&p);
+	n2d_transformer_free(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_gradient_is_the_slope), cmocka_unit_test(threads_change_no_bit),
+		cmocka_unit_test(padding_changes_no_bit), cmocka_unit_test(outputs_do_not_see_later_words),
+		cmocka_unit_test(a_nan_stays_in_its_sentence), cmocka_unit_test(what_does_not_fit_is_refused),
+	};
+	if (n2d_ctx_init(&ctx, NULL, 3)) {
+		fprintf(stderr, "%s\n", n2d_error_text());
+		return 1;
+	}
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	n2d_ctx_free(&ctx);
+	return failed;
+}
