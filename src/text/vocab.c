@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "text/lines.h"
+#include "text/words.h"
 
 enum { SHOWN = 40 }; /* bytes of a token in a message */
 
@@ -93,17 +93,6 @@ void n2d_vocab_free(struct n2d_vocab *v)
 	memset(v, 0, sizeof *v);
 }
 
-/* The next token of [*at, end): its bytes, 0 when there is none. Moves *at behind it. */
-static size_t next_token(const char **at, const char *end, const char **token)
-{
-	while (*at < end && **at == ' ')
-		++*at;
-	*token = *at;
-	const char *space = memchr(*at, ' ', (size_t)(end - *at));
-	*at = space ? space : end;
-	return (size_t)(*at - *token);
-}
-
 /* The integer that a token is, without sign or leading zeros; -1 and a message. */
 static long integer(const char *token, size_t bytes)
 {
@@ -144,7 +133,7 @@ static struct n2d_vocab_entry *counted(struct n2d_vocab *v, const char *token, s
 int n2d_vocab_count(struct n2d_vocab *v, const char *text, size_t bytes)
 {
 	const char *token, *end = text + bytes;
-	for (size_t n; (n = next_token(&text, end, &token)) > 0;) {
+	for (size_t n; (token = n2d_words_next(&text, end, &n));) {
 		struct n2d_vocab_entry *e = counted(v, token, n);
 		if (!e)
 			return -1;
@@ -332,7 +321,7 @@ ptrdiff_t n2d_vocab_encode(const struct n2d_vocab *v, int32_t *id, const char *t
 {
 	const char *token, *end = text + bytes;
 	ptrdiff_t n = 0;
-	for (size_t length; (length = next_token(&text, end, &token)) > 0; n++) {
+	for (size_t length; (token = n2d_words_next(&text, end, &length)); n++) {
 		id[n] = n2d_vocab_id(v, token, length);
 		if (v->ids && id[n] == N2D_ID_UNKNOWN)
 			return n2d_error("'%.*s' is no id: expected a whole number below %zu", shown(length), token,
