@@ -105,10 +105,10 @@ int bench_kernels(int argc, char **argv)
 	for (size_t i = 0; i < n; i++)
 		c[i] = &t[i].c;
 	long selected = drive_select(c, n, argv + optind, argc - optind);
-	if (drive_listed())
-		return N2D_EXIT_OK;
 	if (selected < 0)
 		return bench_usage_error("kernels");
+	if (drive_listed())
+		return N2D_EXIT_OK;
 	if (opt.csv && csv_create(&out, opt.csv, "kernels/1", TIMED_COLUMNS))
 		return bench_failed("kernels");
 	drive_catch();

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/rng.h"
 #include "base/size.h"
 
@@ -154,7 +155,7 @@ static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
 int layer_group_open(struct layer_group *g, struct layer_case **l, size_t n)
 {
-	size_t rows = 0, saved = 0, ws = 0, params = 0;
+	size_t rows = 0, saved = 0, ws = 0, params = 0, weights = 0;
 	struct n2d_rng rng;
 	memset(g, 0, sizeof *g);
 	for (size_t i = 0; i < n; i++) {
@@ -166,10 +167,15 @@ int layer_group_open(struct layer_group *g, struct layer_case **l, size_t n)
 		saved = most(saved, l[i]->train ? l[i]->kind->saved(&s->c, s->B, s->n) : 0);
 		ws = most(ws, workspace(l[i]));
 		params = most(params, n2d_floats(1, 1, l[i]->kind->params(&s->c)));
+		weights = most(weights, n2d_add(l[i]->kind->params(&s->c), l[i]->kind->packed(l[i]->c.ctx, &s->c)));
 	}
 	saved = n2d_floats(1, 1, saved);
 	ws = n2d_floats(1, 1, ws);
 	size_t scratch = n2d_add(n2d_add(n2d_mul(2, rows), params), n2d_add(saved, ws));
+	/* What is certain not to fit is told before a part of it is touched. */
+	size_t all = n2d_mul(n2d_add(n2d_add(n2d_mul(2, rows), scratch), weights), sizeof(float)), available = n2d_memory_available();
+	if (all > available)
+		return n2d_error("no memory for %zu bytes: %zu are available", all, available);
 	if (n2d_arena_init(&g->io, n2d_mul(n2d_mul(2, rows), sizeof(float))))
 		return -1;
 	n2d_arena_touch(&g->io); /* before the next one: memory is available until it is touched */

@@ -109,6 +109,7 @@ static int measure(struct layer_case **l, size_t n)
 	p.stop = &drive_stop;
 	p.progress = progress;
 	p.seed = l[0]->shape.n * 8192 + l[0]->shape.c.D;
+	progress(NULL, &l[0]->c); /* the memory of large shapes takes seconds to touch */
 	if (layer_group_open(&group, l, n)) {
 		for (size_t i = 0; i < n; i++)
 			snprintf(l[i]->c.why, sizeof l[i]->c.why, "%s", n2d_error_text());
@@ -192,9 +193,11 @@ int layers_run(const struct layers_options *o, const struct n2d_ctx *ctx, int co
 		abort();
 	collect(ctx, contexts);
 	long selected = keep_selected();
+	if (selected < 0)
+		return bench_usage_error("layers");
 	if (drive_listed())
 		return N2D_EXIT_OK;
-	if (selected < 0 || check_possible())
+	if (check_possible())
 		return bench_usage_error("layers");
 	if (o->csv && csv_create(&out, o->csv, "layers/1", LAYER_COLUMNS))
 		return bench_failed("layers");

@@ -174,10 +174,10 @@ int bench_roof(int argc, char **argv)
 		return bench_failed("roof");
 	collect(ctx, contexts, &levels);
 	long selected = drive_select(c, unique(c), argv + optind, argc - optind);
-	if (drive_listed())
-		return N2D_EXIT_OK;
 	if (selected < 0)
 		return bench_usage_error("roof");
+	if (drive_listed())
+		return N2D_EXIT_OK;
 	if (opt.csv && csv_create(&out, opt.csv, "roof/1",
 				  "id,kernel,isa,threads,footprint,level,sample,calls,seconds,clean,flops,bytes"))
 		return bench_failed("roof");

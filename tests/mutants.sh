@@ -46,7 +46,7 @@ mutant causal-off-by-one src/op/attention.c 's/w.end = shift + 1/w.end = shift +
 mutant window-off-by-one src/op/attention.c 's/w.end = shift + R + 1/w.end = shift + R/' tests/op-attention
 mutant key-lengths-ignored src/op/attention.c 's/w.keys = n2d_clamp(a->klen\[b\], a->Tk)/w.keys = a->Tk/' tests/op-attention
 mutant scale-missing src/op/attention.c 's/i0 \* a->q.st, a->scale,$/i0 * a->q.st, 1,/' tests/op-attention
-mutant wrong-root-of-k src/layer/attention.c 's/sqrt((double)K)/(double)K/' tests/test-layers
+mutant wrong-root-of-k src/layer/heads.c 's/sqrt((double)n2d_heads_d_k(c))/(double)n2d_heads_d_k(c)/' tests/test-layers
 mutant bwd-without-delta simd/body/attn_bwd.c 's/v_sub(v_load(dp + j), d)/v_load(dp + j)/' "$(kernel attn_bwd)"
 mutant eps-outside-root simd/body/norm.c 's/(var > 0 || var != var ? var : 0) + eps)/var > 0 || var != var ? var : 0) + eps/;s/1 \/ sqrtf(var\(.*\) + eps;/1 \/ (sqrtf(var\1 + eps);/' "$(kernel layernorm_fwd)"
 mutant unbiased-variance simd/body/norm.c 's/v_sum(v_add(ss\[0\], ss\[1\])) \/ (float)n/v_sum(v_add(ss[0], ss[1])) \/ (float)(n - 1)/' "$(kernel layernorm_fwd)"
@@ -69,6 +69,8 @@ mutant bias-add-strides-swapped simd/body/elementwise.c 's/y += ldy, x += ldx)/y
 mutant relu-swallows-nan simd/body/activation.c 's/v_max(v_zero(), v_ld(x + i, m))/v_max(v_ld(x + i, m), v_zero())/' "$(kernel relu_fwd)"
 mutant gelu-square-rounded simd/body/activation.c 's/v_fma(v_mul(half, low), u, u)/u/' "$(kernel gelu_fwd)"
 mutant gelu-slope-without-density simd/body/activation.c 's/return v_fma(v_mul(c, v_set1(0x1.988454p-2f)), e, phi);.*/return phi;/' "$(kernel gelu_bwd)"
+mutant swiglu-gate-for-value simd/body/activation.c 's/v_mul(v_silu(g, v_sigmoid(g)), v_ld(u + i, m))/v_mul(v_silu(g, v_sigmoid(g)), g)/' "$(kernel swiglu_fwd)"
+mutant swiglu-slope-of-value simd/body/activation.c 's/v_mul(up, v_silu_slope(g, s))/v_silu_slope(g, s)/' "$(kernel swiglu_bwd)"
 mutant rmsnorm-without-eps simd/body/norm.c 's/\((x, x, n) \/ (float)n\) + eps/\1/' "$(kernel rmsnorm_fwd)"
 mutant rmsnorm-bwd-without-mean simd/body/norm.c 's/v_sub(g, v_mul(h, c))/g/' "$(kernel rmsnorm_bwd)"
 mutant alpha-lost-in-tail simd/body/gemm_pack.c 's/v_mul(alpha, v_loadn(x + l \* ldx + p, n))/v_loadn(x + l * ldx + p, n)/' "$(kernel gemm_pack_rows)"
@@ -97,8 +99,15 @@ mutant gates-of-dh-overwritten src/op/recurrent.c 's/NULL, g || cell == N2D_GRU}
 mutant units-left-out src/op/recurrent.c 's/u1 = panels \* (t + 1) \/ n \* nr/u1 = panels * (t + 1) \/ n * nr - (t > 0)/' tests/layer-bits
 mutant convolution-sees-padding src/op/convolution.c 's/r >= s->zeros \&\& t < n/r >= s->zeros \&\& t < c->T/' tests/test-layers
 mutant convolution-not-centred src/op/convolution.c 's/backward ? c->W - 1 - centre : centre/centre/' tests/test-layers
-mutant taps-not-flipped src/op/convolution.c 's/(W - 1 - w) \* D + o/w * D + o/' tests/test-layers
+mutant taps-not-flipped src/op/convolution.c 's/((r->W - 1 - w) \* r->D + o)/(w * r->D + o)/' tests/test-layers
 mutant depthwise-taps-mirrored src/op/depthwise.c 's/((ptrdiff_t)w - centre(c)) \* j->step/(centre(c) - (ptrdiff_t)w) * j->step/' tests/test-layers
+
+# Threads, memory, positions.
+mutant workers-keep-denormals src/base/threads.c '/^void n2d_parallel/,/omp for/s/uint64_t fp = n2d_fpenv_flush();/& if (omp_get_thread_num()) n2d_fpenv_restore(fp);/' tests/test-base
+mutant team-keeps-denormals src/base/threads.c '/^void n2d_team/,/omp_get_num_threads/s/uint64_t fp = n2d_fpenv_flush();/& if (omp_get_thread_num()) n2d_fpenv_restore(fp);/' tests/test-base
+mutant caller-left-flushing src/base/threads.c '/^void n2d_parallel/,/^}/s/^\tn2d_fpenv_restore(fp);//' tests/test-base
+mutant cos-with-its-own-exponent src/op/position.c 's/(float)cos(x)/(float)cos(x * pow(10000, -1 \/ (double)D))/' tests/op-pointwise
+mutant memory-not-asked-for src/base/arena.c 's/size > SURE \&\& size > n2d_memory_available()/0/' tests/test-base
 
 # ---- the scratch build: out of tree and relative, so that it can be copied for a second worker
 isa=emu8
