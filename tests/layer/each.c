@@ -4,9 +4,9 @@
 
 void layer_each(const size_t *widths, layer_each_fn fn)
 {
-	size_t i = 0;
 	for (const struct layer_oracle *const *o = layer_oracles; *o; o++) {
 		const struct n2d_layer_kind *k = n2d_layer_find((*o)->kind);
+		size_t i = 0; /* by kind: a new variant must not give other kinds other numbers */
 		if (!k)
 			fail_msg("no layer is called '%s'", (*o)->kind);
 		for (const struct layer_variant *v = (*o)->variants; v->use; v++) {
