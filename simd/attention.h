@@ -12,16 +12,36 @@
  * same on all instruction sets. A multiple of every register tile's rows and columns. */
 enum { N2D_ATTN_KEYS = 192 };
 
-/* Operands of attn_bwd, packed by attn_pack (t: transposed) and attn_panel (rows).
- * rows and keys as in attn_fwd; dq, dk, dv have row strides lddq, lddk, lddv. */
-struct n2d_attn_bwd {
-	const float *qt, *q;         /* scale * Q, by attn_nr rows and as row panels */
-	const float *dt, *d;         /* dO, the same */
-	const float *lse, *delta;    /* [rows]; delta = sum over columns of dO * O */
-	const float *kt, *k, *vt;    /* the tile's K transposed, scale * K as row panels, V transposed */
+/* Operands, packed: rows in panels by attn_panel, q_next floats from panel to panel where they are the queries'
+ * (a call may take some of the rows packed), keys * attn_nr where they are the keys'; kt and vt transposed by attn_pack. */
+struct n2d_attn_fwd {
+	const float *q;              /* scale * Q */
+	const float *kt, *v;
 	ptrdiff_t first, end;        /* the band */
-	size_t rows, keys, width;
+	size_t q_next, rows, keys, width, ldo;
+	int start;                   /* the first tile: what o, mx and sum hold is not read */
+};
+
+/* rows and keys as in attn_fwd; dq, dk, dv have row strides lddq, lddk, lddv. */
+struct n2d_attn_bwd {
+	const float *q, *d;          /* scale * Q, dO */
+	const float *lse, *delta;    /* [rows]; delta = sum over columns of dO * O */
+	const float *kt, *k, *vt;    /* k: scale * K */
+	ptrdiff_t first, end;        /* the band */
+	size_t q_next, rows, keys, width;
 	size_t lddq, lddk, lddv;
+	int start;                   /* the first tile: dq is written */
+};
+
+/* One query of several heads against a tile of keys, all read where they lie: head h of row t at p[h * sh + t * st]. */
+struct n2d_attn_row {
+	const float *q, *k, *v;
+	size_t q_sh, k_sh, k_st, v_sh, v_st;
+	size_t first, end;           /* the keys of the tile that are seen */
+	size_t heads, width;
+	float scale;
+	float *s;                    /* scratch: heads * N2D_ATTN_KEYS floats */
+	int start;
 };
 
 #endif

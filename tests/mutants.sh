@@ -34,9 +34,9 @@ mutant beta-0-reads-c simd/body/gemm_tile.c 's/if (t->beta == 0)/if (t->n == 0)/
 mutant bias-twice simd/body/gemm_tile.c 's/= v_add(c\[i\]\[j\], bias)/= v_add(v_add(c[i][j], bias), bias)/' "$(kernel gemm_tile)"
 mutant steps-overwrite-sums src/op/gemm.c 's/k ? 1 : g->beta/g->beta/' tests/op-gemm
 mutant epilogue-every-step src/op/gemm.c 's/if (k < g->K || /if (/' tests/op-gemm
-mutant stale-padding simd/body/attn_fwd.c 's/^\t\t\thide(s + .*//' "$(kernel attn_fwd)"
-mutant output-not-rescaled simd/body/attn_fwd.c 's/if (c\[r\] != 1)/if (c[r] < 0)/' "$(kernel attn_fwd)"
-mutant streaming-without-maximum simd/body/attn_fwd.c 's/m\[r\] = row_max(.*/m[r] = 0;/' "$(kernel attn_fwd)"
+mutant stale-padding simd/body/attn_fwd.c 's/^\t\t\tattn_hide(s + .*//' "$(kernel attn_fwd)"
+mutant output-not-rescaled simd/body/attn_fwd.c 's/c\[r\] != 1)/c[r] < 0)/' "$(kernel attn_fwd)"
+mutant streaming-without-maximum simd/body/attn_fwd.c 's/m\[r\] = attn_row_max(.*/m[r] = 0;/' "$(kernel attn_fwd)"
 mutant causal-aligned-to-start src/op/attention.c 's/w.end = shift + 1/w.end = 1/' tests/op-attention
 mutant count-forgets-the-rest src/text/vocab.c 's/\[N2D_ID_UNKNOWN\]->count += last->count;/[N2D_ID_UNKNOWN]->count++;/' tests/test-vocab
 mutant long-targets-kept src/text/corpus.c 's/ || length\[1\] > c->max_length + 1//' tests/test-corpus
@@ -45,7 +45,12 @@ mutant target-padding-is-a-word src/text/batches.c 's/target, t, T, -1)/target, 
 mutant causal-off-by-one src/op/attention.c 's/w.end = shift + 1/w.end = shift + 2/' tests/op-attention
 mutant window-off-by-one src/op/attention.c 's/w.end = shift + R + 1/w.end = shift + R/' tests/op-attention
 mutant key-lengths-ignored src/op/attention.c 's/w.keys = n2d_clamp(a->klen\[b\], a->Tk)/w.keys = a->Tk/' tests/op-attention
-mutant scale-missing src/op/attention.c 's/i0 \* a->q.st, a->scale,$/i0 * a->q.st, 1,/' tests/op-attention
+mutant scale-missing src/op/attention_fwd.c 's/a->q.st, a->scale, t/a->q.st, 1, t/' tests/op-attention
+mutant corner-off-by-one simd/body/attn_tile.c 's/step(r, m, NV/step(r - 1, m, NV/' "$(kernel attn_fwd)"
+mutant corner-mirrored simd/body/attn_tile.c 's/step(0, r, NV/step(0, m - r, NV/' "$(kernel attn_bwd)"
+mutant row-reads-hidden-keys simd/body/attn_row.c 's/attn_square(t, k + c, lo, hi,/attn_square(t, k + c, 0, V_LANES,/' "$(kernel attn_row)"
+mutant first-tile-reads-output simd/body/attn_fwd.c 's/a->ldo, !a->start, s/a->ldo, 1, s/' "$(kernel attn_fwd)"
+mutant query-alone-without-scale src/op/attention_row.c 's/x.scale = a->scale/x.scale = 1/' tests/op-attention
 mutant wrong-root-of-k src/layer/heads.c 's/sqrt((double)n2d_heads_d_k(c))/(double)n2d_heads_d_k(c)/' tests/test-layers
 mutant bwd-without-delta simd/body/attn_bwd.c 's/v_sub(v_load(dp + j), d)/v_load(dp + j)/' "$(kernel attn_bwd)"
 mutant eps-outside-root simd/body/norm.c 's/(var > 0 || var != var ? var : 0) + eps)/var > 0 || var != var ? var : 0) + eps/;s/1 \/ sqrtf(var\(.*\) + eps;/1 \/ (sqrtf(var\1 + eps);/' "$(kernel layernorm_fwd)"

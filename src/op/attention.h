@@ -55,7 +55,7 @@ void n2d_attention_mat_bwd(const struct n2d_ctx *ctx, const struct n2d_attention
 
 /* FLOPs of the two products over visible keys: 4 K a visible pair. Backward: 2.5 times as much. */
 double n2d_attention_flops(const struct n2d_attention *a);
-/* Compulsory traffic of the forward pass: Q, K, V, O once. */
+/* Compulsory traffic of the forward pass: Q, K, V, O once, without padding. */
 double n2d_attention_bytes(const struct n2d_attention *a);
 
 #endif
