@@ -112,6 +112,13 @@ void n2d_out_printf(struct n2d_out *o, const char *format, ...)
 	va_end(ap);
 }
 
+void n2d_out_flush(struct n2d_out *o)
+{
+	errno = 0;
+	if (!o->error && fflush(o->f))
+		o->error = errno ? errno : EIO;
+}
+
 /* The rename itself must reach the disk. File systems that cannot sync a directory say EINVAL. */
 static int sync_directory(const char *path)
 {
@@ -129,9 +136,7 @@ static int sync_directory(const char *path)
 
 int n2d_out_commit(struct n2d_out *o)
 {
-	errno = 0;
-	if (!o->error && fflush(o->f))
-		o->error = errno ? errno : EIO;
+	n2d_out_flush(o);
 	if (!o->error && o->temporary &&
 	    (fsync(fileno(o->f)) || rename(o->temporary, o->path) || sync_directory(o->path)))
 		o->error = errno;

@@ -20,6 +20,8 @@ int n2d_out_open(struct n2d_out *o, const char *path);
 /* Failures are kept for n2d_out_commit, so that callers need one check. */
 void n2d_out_write(struct n2d_out *o, const void *data, size_t bytes);
 void n2d_out_printf(struct n2d_out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Passes on what was written so far, for a reader at the other end of a pipe. */
+void n2d_out_flush(struct n2d_out *o);
 /* -1 and a message naming path and the reason: the old file is as it was, and PATH.tmp is gone (if only the last
  * fsync of the directory fails, the new file is there but may not survive a crash). */
 int n2d_out_commit(struct n2d_out *o);

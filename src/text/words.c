@@ -13,7 +13,7 @@ const char *n2d_words_entry(const struct n2d_lines *l, size_t *bytes, uint64_t *
 		return NULL;
 	*count = 0;
 	int good = space && space > text && space + 1 < end;
-	for (const char *digit = space + 1; good && digit < end; digit++)
+	for (const char *digit = good ? space + 1 : end; good && digit < end; digit++)
 		good = *digit >= '0' && *digit <= '9' && !__builtin_mul_overflow(*count, 10, count) &&
 		       !__builtin_add_overflow(*count, (uint64_t)(*digit - '0'), count);
 	if (!good) {
