@@ -99,7 +99,7 @@ static void test_padding(void **state)
 			padded_alone(&ctx, 9, 14, 16, m), padded_alone(&ctx, 9, 33, 50, m);
 }
 
-/* The last query alone, against the keys in place, as it is with all others: what decoding computes is what training did. */
+/* The last query alone, against the keys in place, as it is with all others. */
 static void test_last_query(void **state)
 {
 	(void)state;
