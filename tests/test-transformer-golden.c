@@ -1,5 +1,5 @@
-/* Ten steps of training of small models, one of each kind, against PyTorch in double precision: outputs, loss, every gradient, and where Adam
- * takes each parameter. tests/golden/torch/golden.py wrote the files and says what they hold. */
+/* Ten steps of training of small models, one of each kind, against PyTorch in double precision: outputs, loss, every gradient, and
+ * where Adam takes each parameter. tests/golden/torch/golden.py wrote the files and says what they hold. */
 #include "config.h"
 
 #include "train/step.h"
@@ -169,9 +169,9 @@ static void initial(const struct n2d_parameter *p, float *w)
 
 /* ---- comparison
  *
- * The task's bound: 1e-5 of the largest element of the array, which no float32 computation can promise element by element: sums cancel.
- * PyTorch in float32 is off by up to 4e-7 (outputs), 2e-7 (losses) and 1.2e-6 (gradients) in this measure, as the files say; the bound leaves
- * room for sums in another order, and a wrong mask, factor or missing term is a thousand times larger. */
+ * 1e-5 of the largest element of the array; no float32 computation can promise it element by element, because sums cancel. PyTorch in
+ * float32 is off by up to 4e-7 (outputs), 2e-7 (losses) and 1.2e-6 (gradients) in this measure, as the files say. The bound leaves room
+ * for sums in another order; a wrong mask, factor or missing term is a thousand times larger. */
 #define SHARE 1e-5
 
 static double largest(const double *x, size_t n)
@@ -225,10 +225,11 @@ static void compare_value(const char *where, const struct golden *g, const char 
 
 /* ---- where Adam goes
  *
- * A step moves a parameter by rate m/(s + eps), m = sum a_i g_i and s^2 = sum c_i g_i^2 the corrected means of the gradients so far, sum a_i =
- * sum c_i = 1. Gradients off by d at most move m by d, s (a norm) by d, so m/s by (1 + |m/s|) d/s; and |m/s| <= sqrt(sum a_i^2 / c_i), which
- * is at most 1.03 in the first ten steps with 0.9 and 0.98. So the step is off by rate 2.06 min(1, d/s). d is the gradients' own
- * bound: where a gradient is 0 but for rounding (biases of keys) Adam's direction is a matter of chance, and here it is free. */
+ * A step moves a parameter by rate m/(s + eps), m = sum a_i g_i and s^2 = sum c_i g_i^2 the corrected means of the gradients so far,
+ * sum a_i = sum c_i = 1. Gradients off by d at most move m by d, s (a norm) by d, so m/s by (1 + |m/s|) d/s; and |m/s| <=
+ * sqrt(sum a_i^2 / c_i), which is at most 1.03 in the first ten steps with 0.9 and 0.98. So the step is off by rate 2.06 min(1, d/s).
+ * d is the gradients' own bound: where a gradient is 0 but for rounding (biases of keys) Adam's direction is a matter of chance, and
+ * here it is free. */
 #define ADAM 2.06
 
 struct drift {
@@ -251,7 +252,8 @@ static void drift_add(struct drift *d, const struct n2d_parameters *p, const str
 }
 
 /* The weight itself is rounded once a step, by half an ulp: 2^-24 of its size. The file has six digits. */
-static void compare_ways(const char *where, const struct golden *g, const struct n2d_transformer *m, const float *start, const struct drift *d)
+static void compare_ways(const char *where, const struct golden *g, const struct n2d_transformer *m, const float *start,
+			 const struct drift *d)
 {
 	for (size_t i = 0; i < m->p.n; i++) {
 		const struct n2d_parameter *t = &m->p.list[i];

@@ -2,7 +2,7 @@
 """PyTorch's training step of n2d's model: the peer of `n2d-bench step`.
 
     torch_step.py --preset tiny                     as it comes: PyTorch's own choice of everything
-    torch_step.py --preset tiny --best              with what was found to help, below
+    torch_step.py --preset tiny --best              with all that may help, below
     torch_step.py --preset base --threads 1 --json  one line of JSON
 
 A step is forward, label-smoothed cross entropy, backward and Adam (0.9, 0.98, 1e-9), with dropout, on one batch that stays; the model is

@@ -3,7 +3,7 @@
 float64, from weights and sentences that both sides make by themselves.
 
     golden.py            writes the files
-    golden.py --check    computes everything again and compares with the files; exit 1 when something differs by 1e-7 of its array's largest
+    golden.py --check    computes everything again and compares with the files, whose digits it should be; exit 1 when not
 
 A file is words divided by white space, lines of # are comments:
 
@@ -16,7 +16,7 @@ A file is words divided by white space, lines of # are comments:
     after PARAMETER N ...         the parameter less its initial value, after `steps` steps of Adam (0.9, 0.98, 1e-9; the paper's rate)
 
 Initial weights: x_0 = FNV-1a (32 bits) of the parameter's name, x_{i+1} = 1664525 x_i + 1013904223 mod 2^32; element i has
-u = floor(x_{i+1} / 2^16) / 2^16 - 1/2; it is u in matrices, 1 + u/2 in the weights of norms, u/2 in other vectors. All are exact in float32.
+u = floor(x_{i+1} / 2^16) / 2^16 - 1/2; it is u in matrices, 1 + u/2 in the weights of norms, u/2 in other vectors: exact in float32.
 
 The comments say by how much PyTorch differs from itself in float32, over all arrays: what single precision costs.
 """
@@ -104,8 +104,8 @@ def run(o, dtype):
         loss.backward()
         if step == 1:
             each = -logits.log_softmax(-1).gather(2, trg_out.clamp(0)[..., None])[..., 0]
-            for name, x in (("encoder", memory * (src != model.PAD)[..., None]), ("decoder", out * real[..., None]), ("nll", each * real)):
-                found["output", name] = x.detach().numpy()
+            outputs = {"encoder": memory * (src != model.PAD)[..., None], "decoder": out * real[..., None], "nll": each * real}
+            found.update({("output", name): x.detach().numpy() for name, x in outputs.items()})
             for name, p in m.named_parameters():
                 found["gradient", name] = p.grad.numpy().copy()
         if step <= STEPS:
@@ -160,7 +160,7 @@ def main():
         exact = run(o, torch.float64)
         if "--check" in sys.argv:
             w = worst({key: x.reshape(exact[key].shape) for key, x in read(path).items()}, exact)
-            good = all(x <= (1e-5 if kind == "after" else 1e-7) for kind, x in w.items())
+            good = all(x <= (1e-5 if kind == "after" else 1e-7) for kind, x in w.items())  # six digits, nine digits
             print(f"{name}: {'as written' if good else 'DIFFERS'}:", ", ".join(f"{kind} {x:.1e}" for kind, x in w.items()))
             bad |= not good
         else:
