@@ -171,6 +171,24 @@ static void blocks(void **state)
 	}
 }
 
+/* Operands read where they lie: both, B alone with A packed, A alone (rows that share cache sets are packed). k is cut. */
+static void in_place(void **state)
+{
+	(void)state;
+	static const size_t sizes[][3] = {{30, 64, 1000}, {29, 96, 530}, {200, 64, 700}, {47, 33, 2600}, {20, 64, 1024}};
+	struct n2d_ctx ctx;
+	UNIT_EACH_ISA(ctx, 2) {
+		ctx.cache.l2 = 256 << 10;
+		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+			for (int form = 0; form < 4; form++) {
+				struct n2d_gemm g = shape(form & 1, form >> 1, sizes[s][0], sizes[s][1], sizes[s][2], s == 4 ? 0 : form, 1);
+				g.beta = form == 1 ? 1 : 0;
+				g.alpha = s == 1 ? -2 : 1;
+				check_product(&ctx, &g, form % 2, 0);
+			}
+	}
+}
+
 /* C of M rows in one call, against each row alone: other tiles, other threads, other blocks. */
 static void same_bits(void **state)
 {
@@ -251,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_forms),
 		cmocka_unit_test(blocks),
+		cmocka_unit_test(in_place),
 		cmocka_unit_test(same_bits),
 		cmocka_unit_test(in_place_residual),
 		cmocka_unit_test(nan_stays_in_its_row),

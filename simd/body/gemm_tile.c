@@ -12,7 +12,7 @@ struct tile {
 	const float *a, *b;
 	float beta;
 	const struct n2d_gemm_end *end;
-	size_t n, k, ldc;
+	size_t n, k, ai, ak, bk, ldc;
 };
 
 /* Whole vectors are not masked: masked stores are slow on some AVX2 processors. */
@@ -48,21 +48,31 @@ V_INLINE void start(const size_t m, v_t c[MR][NV], const struct tile *t)
 			c[i][j] = v_mul(beta, c[i][j]);
 }
 
-V_INLINE void multiply(const size_t m, v_t c[MR][NV], const struct tile *t)
+/* c += a b. Element (i, p) of a is at r[i / 3][i % 3 * ai] plus p steps of ak: with a pointer to every third row the processor's addressing
+ * reaches the two after it. ai or ak is the constant 1 at every call. */
+V_INLINE void multiply(const size_t m, v_t c[MR][NV], const struct tile *t, const size_t ai, const size_t ak)
 {
-	const float *a = t->a, *b = t->b;
-	for (size_t p = t->k; p; p--, a += MR, b += NR) {
+	enum { THIRDS = (MR + 2) / 3 };
+	const float *b = t->b, *r[THIRDS];
+	const size_t bk = t->bk;
+	V_UNROLL
+	for (size_t i = 0; i < THIRDS; i++)
+		r[i] = t->a + (3 * i < m ? 3 * i : 0) * ai;
+	for (size_t p = t->k; p; p--, b += bk) {
 		v_t bv[NV];
 		V_UNROLL
 		for (size_t j = 0; j < NV; j++)
 			bv[j] = v_load(b + j * V_LANES);
 		V_UNROLL
 		for (size_t i = 0; i < m; i++) {
-			v_t av = v_set1(a[i]);
+			v_t av = v_set1(r[i / 3][i % 3 * ai]);
 			V_UNROLL
 			for (size_t j = 0; j < NV; j++)
 				c[i][j] = v_mac(av, bv[j], c[i][j]);
 		}
+		V_UNROLL
+		for (size_t i = 0; i < THIRDS; i++)
+			r[i] += ak;
 	}
 }
 
@@ -105,7 +115,10 @@ V_INLINE void tile(const size_t m, const struct tile *t)
 {
 	v_t c[MR][NV];
 	start(m, c, t);
-	multiply(m, c, t);
+	if (t->ai == 1)
+		multiply(m, c, t, 1, t->ak);
+	else
+		multiply(m, c, t, t->ai, 1);
 	V_UNROLL
 	for (size_t j = 0; j < NV; j++)
 		if (t->n > j * V_LANES) {
@@ -129,10 +142,10 @@ static void (*const tiles[])(const struct tile *t) = {
 _Static_assert(MR <= sizeof tiles / sizeof *tiles, "a height without a kernel");
 
 void N2D_FN(gemm_tile)(float *c, const float *a, const float *b, float beta, const struct n2d_gemm_end *end, size_t m,
-		       size_t n, size_t k, size_t ldc)
+		       size_t n, size_t k, size_t ai, size_t ak, size_t bk, size_t ldc)
 {
 	if (!m || !n)
 		return;
-	struct tile t = {c, a, b, beta, end, n, k, ldc};
+	struct tile t = {c, a, b, beta, end, n, k, ai, ak, bk, ldc};
 	tiles[m - 1](&t);
 }

@@ -7,6 +7,8 @@
  *		for each kc rows of k: pack the block of A
  *			for each panel of B: for each tile of A: gemm_tile
  *
+ * An operand that too few use to pay back its packing is read where it lies, if the caches keep it there.
+ *
  * Since every element of C is one chain of multiply-adds in the order of k, whichever tile it is in
  * and however k is cut, blocking and threads may follow caches and processors without changing a bit. */
 #include "op/gemm.h"
@@ -20,6 +22,9 @@
 /* Below this many FLOPs (microseconds) starting threads costs more than it gives. */
 #define SERIAL_FLOPS 5e5
 
+/* An element of A is used by N columns, one of B by M rows: by more than this, packing it costs nothing to speak of (2 %). */
+#define PAID_BACK 1024
+
 static size_t min(size_t a, size_t b) { return a < b ? a : b; }
 static size_t ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
@@ -32,6 +37,7 @@ struct pass {
 	size_t row, panel; /* floats from a row of B to the next within a panel, and from panel to panel */
 	size_t k0, k1, n0, n1;
 	size_t kc; /* rows of k a step */
+	int a_in_place; /* A is read where it lies */
 	size_t row_blocks, column_blocks;
 };
 
@@ -52,6 +58,33 @@ static size_t step_rows(const struct n2d_ctx *ctx, size_t K)
 	if (most < 256)
 		most = 256;
 	return K ? ceil_div(K, ceil_div(K, most)) : 0;
+}
+
+/* ---- operands in place */
+
+/* Rows of k of matrices as wide as `stride` together that take half of the second-level cache: fewer than 256, and C would be touched too often. */
+static size_t rows_in_place(const struct n2d_ctx *ctx, size_t stride)
+{
+	size_t rows = ctx->cache.l2 / 2 / sizeof(float) / (stride ? stride : 1);
+	return rows < 256 ? 0 : rows;
+}
+
+/* op(A) by rows: those of a tile must not fall into the same sets of the first-level cache, which repeat after 1024 floats. */
+static int a_rows_in_place(const struct n2d_gemm *g)
+{
+	return !g->ta && g->alpha == 1 && g->N <= PAID_BACK && g->lda % 1024 != 0;
+}
+
+/* Rows of k a step when B is read in place, and A too if it is transposed and narrow (the gradient of a small weight matrix); 0: B is packed. */
+static size_t b_in_place(const struct n2d_ctx *ctx, const struct n2d_gemm *g, int *a_in_place)
+{
+	if (g->tb || (g->M > 1 && (g->N % ctx->k->nr != 0 || g->M > PAID_BACK)))
+		return 0;
+	if (g->M == 1)
+		return step_rows(ctx, g->K);
+	size_t both = g->ta && g->alpha == 1 ? rows_in_place(ctx, n2d_add(g->lda, g->ldb)) : 0;
+	*a_in_place |= both > 0;
+	return min(both ? both : rows_in_place(ctx, g->ldb), step_rows(ctx, g->K));
 }
 
 /* First row of tile i. All tiles have mr rows but the last two, which share what is left: 8 + 8 rather than 14 + 2. */
@@ -127,14 +160,18 @@ static void tiles_step(const struct pass *p, float *packed, size_t t0, size_t t1
 {
 	const struct n2d_kernels *kn = p->ctx->k;
 	const struct n2d_gemm *g = p->g;
-	size_t mr = kn->mr, nr = kn->nr, M = g->M;
-	pack_tiles(p, packed, t0, t1, k, kc);
+	size_t mr = kn->mr, nr = kn->nr, M = g->M, ai = 1, ak = mr;
+	if (p->a_in_place)
+		ai = g->ta ? 1 : g->lda, ak = g->ta ? g->lda : 1;
+	else
+		pack_tiles(p, packed, t0, t1, k, kc);
 	for (size_t n = n0; n < n1; n += nr)
 		for (size_t t = t0; t < t1; t++) {
 			size_t row = tile_row(M, mr, t), m = tile_row(M, mr, t + 1) - row;
+			const float *a = p->a_in_place ? p->A + row * ai + k * ak : packed + (t - t0) * mr * kc;
 			struct n2d_gemm_end end;
-			kn->gemm_tile(p->C + row * g->ldc + n, packed + (t - t0) * mr * kc, b_at(p, n, k), k ? 1 : g->beta,
-				      end_at(p, &end, row, n, k + kc), m, min(nr, n1 - n), kc, g->ldc);
+			kn->gemm_tile(p->C + row * g->ldc + n, a, b_at(p, n, k), k ? 1 : g->beta, end_at(p, &end, row, n, k + kc), m,
+				      min(nr, n1 - n), kc, ai, ak, p->row, g->ldc);
 		}
 }
 
@@ -235,31 +272,40 @@ static void product_packed(const struct n2d_ctx *ctx, int threads, const struct 
 			   const float *packed)
 {
 	size_t nr = ctx->k->nr;
-	struct pass p = {ctx, g, C, A, packed, nr, g->K * nr, 0, g->K, 0, g->N, step_rows(ctx, g->K), 0, 0};
+	struct pass p = {.ctx = ctx, .g = g, .C = C, .A = A, .B = packed, .row = nr, .panel = g->K * nr, .k1 = g->K, .n1 = g->N,
+			 .kc = step_rows(ctx, g->K), .a_in_place = a_rows_in_place(g)};
 	run(&p, threads);
 }
 
 /* B is packed kc rows by nc columns at a time into the caller's scratch, behind its own block of A. */
 static void product(const struct n2d_ctx *ctx, int threads, const struct n2d_gemm *g, float *C, const float *A, const float *B)
 {
-	size_t nr = ctx->k->nr, kc = step_rows(ctx, g->K), N = g->N;
-	if (g->M == 1 && !g->tb) { /* used once: read where it is */
-		struct pass p = {ctx, g, C, A, B, g->ldb, nr, 0, g->K, 0, N, kc, 0, 0};
+	struct pass p = {.ctx = ctx, .g = g, .C = C, .A = A, .B = B, .row = g->ldb, .panel = ctx->k->nr, .k1 = g->K, .n1 = g->N,
+			 .a_in_place = a_rows_in_place(g)};
+	size_t nr = ctx->k->nr, N = g->N, kc = b_in_place(ctx, g, &p.a_in_place);
+	if (kc) {
+		p.kc = ceil_div(g->K, ceil_div(g->K, kc));
 		run(&p, threads);
 		return;
 	}
+	kc = step_rows(ctx, g->K);
 	float *packed = ctx->pack[n2d_thread()] + block_floats(ctx);
 	size_t most = kc ? (ctx->pack_floats - block_floats(ctx)) / kc / nr * nr : N;
 	size_t nc = n2d_round_up(ceil_div(N, ceil_div(N, most)), nr);
-	for (size_t n = 0; n < N; n += nc) {
-		size_t k = 0, n1 = min(N, n + nc);
+	p.B = packed;
+	p.row = nr;
+	for (p.n0 = 0; p.n0 < N; p.n0 += nc) {
+		p.k0 = 0;
+		p.n1 = min(N, p.n0 + nc);
 		do {
-			size_t kb = min(kc, g->K - k);
-			pack(ctx, threads, packed, g->tb, kb, n1 - n, B + (g->tb ? n * g->ldb + k : k * g->ldb + n), g->ldb);
-			struct pass p = {ctx, g, C, A, packed, nr, kb * nr, k, k + kb, n, n1, kb, 0, 0};
+			p.kc = min(kc, g->K - p.k0);
+			p.k1 = p.k0 + p.kc;
+			p.panel = p.kc * nr;
+			pack(ctx, threads, packed, g->tb, p.kc, p.n1 - p.n0, B + (g->tb ? p.n0 * g->ldb + p.k0 : p.k0 * g->ldb + p.n0),
+			     g->ldb);
 			run(&p, threads);
-			k += kb;
-		} while (k < g->K);
+			p.k0 = p.k1;
+		} while (p.k0 < g->K);
 	}
 }
 

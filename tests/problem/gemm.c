@@ -49,13 +49,34 @@ static void check_element(struct problem *p, size_t i, double sum, double abs, s
 		     gamma_n((double)k + 4) * (abs + fabs(add[0]) + fabs(add[1]) + fabs(add[2])));
 }
 
-/* ---- gemm_tile. Buffers: a, b, c, bias, residual; c and residual have stride n + pad and n + 2 pad. */
+/* ---- gemm_tile. Buffers: a, b, c, bias, residual; c and residual have stride n + pad and n + 2 pad. Layouts: a and b are panels; or b is
+ * a matrix with stride nr + pad, and a one with stride k + pad or the transpose of one with stride m + pad. */
+enum { PANELS, ROWS, COLUMNS };
+
+struct steps {
+	size_t ai, ak, bk;
+};
+
+static struct steps steps(const struct problem *p)
+{
+	size_t pad = p->dim[3], bk = p->k->nr + pad;
+	if (p->dim[5] == PANELS)
+		return (struct steps){1, p->k->mr, p->k->nr};
+	return p->dim[5] == ROWS ? (struct steps){p->dim[2] + pad, 1, bk} : (struct steps){1, p->dim[0] + pad, bk};
+}
 
 static void tile_setup(struct problem *p)
 {
-	size_t m = p->dim[0], n = p->dim[1], k = p->dim[2], pad = p->dim[3], mode = p->dim[4];
-	spoil(problem_in(p, k * p->k->mr), k, m, p->k->mr);
-	spoil(problem_in(p, k * p->k->nr), k, n, p->k->nr);
+	size_t m = p->dim[0], n = p->dim[1], k = p->dim[2], pad = p->dim[3], mode = p->dim[4], nr = p->k->nr;
+	struct steps s = steps(p);
+	if (p->dim[5] == PANELS) {
+		spoil(problem_in(p, k * p->k->mr), k, m, p->k->mr);
+		spoil(problem_in(p, k * nr), k, n, nr);
+	} else {
+		size_t rows = p->dim[5] == ROWS ? m : k, width = p->dim[5] == ROWS ? k : m;
+		spoil(problem_in(p, extent(rows, width, width + pad)), rows && width ? rows - 1 : 0, width, width + pad);
+		spoil(problem_in(p, extent(k, nr, s.bk)), k ? k - 1 : 0, n, s.bk);
+	}
 	if (mode & (BETA_1 | BETA_OTHER))
 		problem_inout(p, extent(m, n, n + pad));
 	else
@@ -67,19 +88,21 @@ static void tile_setup(struct problem *p)
 static void tile_call(struct problem *p, const struct n2d_kernels *k)
 {
 	size_t n = p->dim[1], pad = p->dim[3], mode = p->dim[4];
+	struct steps s = steps(p);
 	struct n2d_gemm_end end = {mode & BIAS ? problem_p(p, 3) : NULL, (mode & RELU) != 0,
 				   mode & RESIDUAL ? problem_p(p, 4) : NULL, n + 2 * pad};
 	k->gemm_tile(problem_p(p, 2), problem_p(p, 0), problem_p(p, 1), beta_of(mode), mode >= BIAS ? &end : NULL, p->dim[0], n,
-		     p->dim[2], n + pad);
+		     p->dim[2], s.ai, s.ak, s.bk, n + pad);
 }
 
 static void tile_check(struct problem *p)
 {
 	size_t m = p->dim[0], n = p->dim[1], k = p->dim[2], pad = p->dim[3], mode = p->dim[4], ld = n + pad;
+	struct steps s = steps(p);
 	const float *a = problem_orig(p, 0), *b = problem_orig(p, 1), *c = problem_p(p, 2), *before = problem_orig(p, 2);
 	for (size_t i = 0; i < m; i++)
 		for (size_t j = 0; j < n; j++) {
-			double abs, sum = element(k, a + i, p->k->mr, b + j, p->k->nr, &abs);
+			double abs, sum = element(k, a + i * s.ai, s.ak, b + j, s.bk, &abs);
 			check_element(p, i * ld + j, sum, abs, k, mode, before ? before[i * ld + j] : NAN,
 				      problem_orig(p, 3)[j], problem_orig(p, 4)[i * (n + 2 * pad) + j], c[i * ld + j]);
 		}
@@ -93,12 +116,17 @@ static void tile_shapes(struct problem_use *u, const struct n2d_kernels *k)
 	size_t v = k->lanes, modes = 0;
 	for (size_t m = 0; m <= k->mr; m++)
 		for (size_t n = 0; n <= k->nr; n = n % v == 1 || v < 3 ? (v < 3 ? n + 1 : n + v - 2) : n + 1)
-			problem_use(u, m, n, (m + n) % 19, n % 4, modes++ % 32, 0);
+			problem_use(u, m, n, (m + n) % 19, n % 4, modes++ % 32, PANELS);
+	for (size_t m = 0; m <= k->mr; m++)
+		for (size_t layout = ROWS; layout <= COLUMNS; layout++) {
+			problem_use(u, m, k->nr, 17 - m, m % 4, modes++ % 32, layout);
+			problem_use(u, m, k->nr - 1, 2 + m % 3, m % 3, modes++ % 32, layout);
+		}
 	for (size_t mode = 0; mode < 32; mode++) {
-		problem_use(u, k->mr, k->nr, 33, mode % 3, mode, 0);
-		problem_use(u, k->mr, k->nr - 1, 0, 1, mode, 0);
+		problem_use(u, k->mr, k->nr, 33, mode % 3, mode, PANELS);
+		problem_use(u, k->mr, k->nr - 1, 0, 1, mode, PANELS);
 	}
-	problem_use(u, k->mr, k->nr, 1025, 0, 0, 0);
+	problem_use(u, k->mr, k->nr, 1025, 0, 0, PANELS);
 }
 
 /* ---- packing. Dims: wide (0: mr, 1: nr) m k pad. */
@@ -223,7 +251,7 @@ static const size_t none[][PROBLEM_DIMS] = {{SIZE_MAX}};
 static const size_t gemv_bench[][PROBLEM_DIMS] = {{512, 256}, {512, 512}, {2048, 512}, {512, 2048}, {2048, 2048}, {SIZE_MAX}};
 
 const struct problem_kind problem_gemm_tile = {
-	.kernel = "gemm_tile", .dims = "m n k pad mode", .shapes = tile_shapes, .bench = none, .setup = tile_setup,
+	.kernel = "gemm_tile", .dims = "m n k pad mode layout", .shapes = tile_shapes, .bench = none, .setup = tile_setup,
 	.call = tile_call, .check = tile_check, .flops = tile_flops, .bytes = tile_bytes, .sparse = 1,
 };
 
