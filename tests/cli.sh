@@ -181,6 +181,103 @@ err 'no token'
 [ -e "$scratch/w" ] && bad 'a failing vocab leaves a file' || good
 run 1 ./n2d vocab "$scratch/text" -o "$scratch/none/w"
 
+# BLEU: what sacreBLEU prints, byte for byte but for the version; wrong files by name.
+printf 'the cat sat on the mat .\nso it is\n' >"$scratch/h1"
+printf 'the cat sat on the mat .\nso it was\n' >"$scratch/h2"
+printf 'a cat sat on the mat .\tthe cat sat .\nso it is\tit is so\n' >"$scratch/both"
+cut -f 1 "$scratch/both" >"$scratch/r1"
+cut -f 2 "$scratch/both" >"$scratch/r2"
+version=$(./n2d --version | tr ' ' -)
+run 0 ./n2d bleu "$scratch/r1" -i "$scratch/h1" -w 2
+out "^BLEU\|nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:$version = 83\.76 90\.0/87\.5/83\.3/75\.0 \(BP = 1\.000 ratio = 1\.000 hyp_len = 10 ref_len = 10\)$"
+[ "$(wc -l <"$scratch/out")" = 1 ] && good || bad "$what: not one line"
+run 0 ./n2d bleu "$scratch/r1" "$scratch/r2" -i "$scratch/h1" -tok none -s add-k -sv 0.5 --max-ngram-order 2 --split-hyphens -sh
+out "^BLEU\|#:2\|c:mixed\|e:no\|tok:none-atat\|s:add-k\[0\.50\]\|v:$version = 94\.9 90\.0/100\.0 "
+cp "$scratch/out" "$scratch/two"
+run 0 ./n2d bleu "$scratch/both" -nr 2 -i "$scratch/h1" -tok none -s add-k -sv 0.5 --max-ngram-order 2 --split-hyphens -sh
+cmp -s "$scratch/out" "$scratch/two" && good || bad "$what: not as with two files"
+run 0 sh -c "./n2d bleu '$scratch/r1' -b -w 3 <'$scratch/h1'"
+out '^83\.759$'
+run 0 ./n2d bleu "$scratch/r1" -i "$scratch/h1" -sl -b
+[ "$(tr '\n' ' ' <"$scratch/out")" = '80.9 100.0 ' ] && good || bad "$what: not 80.9 and 100.0"
+run 0 ./n2d bleu "$scratch/r1" -i "$scratch/h1" "$scratch/h2" -w 2
+out '/h2 +74\.01$'
+run 0 ./n2d bleu "$scratch/r1" -ci -cin 50 -i "$scratch/h1"
+out '\|nrefs:1\|bs:50\|seed:12345\|.* \(μ = [0-9.]+ ± [0-9.]+\) 90'
+run 0 ./n2d bleu "$scratch/r1" -pbs -pbsn 50 --seed 7 -i "$scratch/h1" "$scratch/h2" "$scratch/h1"
+out '^Baseline: .*h1 +83\.8 \([0-9.]+ ± [0-9.]+\)$'
+out '/h2 +[0-9.]+ \([0-9.]+ ± [0-9.]+\) \(p = [01]\.[0-9]{4}\)'
+paste "$scratch/h1" "$scratch/h2" >"$scratch/h12"
+run 0 sh -c "./n2d bleu '$scratch/r1' -pbs <'$scratch/h12'"
+out '^System 1 +'
+if command -v gzip >/dev/null && ! ./n2d info | grep -q '^  zlib *without'; then
+	gzip -c "$scratch/r1" >"$scratch/r1.gz"
+	run 0 ./n2d bleu "$scratch/r1.gz" -i "$scratch/h1" -b
+	out '^83\.8$'
+fi
+yes 'a .' | head -n 100 >"$scratch/spaced"
+./n2d bleu "$scratch/spaced" -i "$scratch/spaced" >"$scratch/out" 2>"$scratch/err"
+[ $? = 0 ] && grep -q 'warning: 100 hypotheses' "$scratch/err" && good || bad "bleu of tokenized text: no warning"
+run 0 ./n2d bleu "$scratch/spaced" -i "$scratch/spaced" -q
+run 0 ./n2d bleu --help
+if ./n2d info | grep -q '^  utf8proc *without'; then
+	run 2 ./n2d bleu "$scratch/r1" -i "$scratch/h1" -lc
+	err 'without utf8proc'
+else
+	run 0 ./n2d bleu "$scratch/r1" -i "$scratch/h1" -lc -tok intl
+	out '\|case:lc\|eff:no\|tok:intl\|'
+fi
+if ./n2d info | grep -q '^  jansson *without'; then
+	run 2 ./n2d bleu "$scratch/r1" -i "$scratch/h1" --json
+else
+	run 0 ./n2d bleu "$scratch/r1" -i "$scratch/h1" --json -w 2
+	cat >"$scratch/want" <<-JSON
+		{
+		 "name": "BLEU",
+		 "score": 83.76,
+		 "signature": "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:$version",
+		 "verbose_score": "90.0/87.5/83.3/75.0 (BP = 1.000 ratio = 1.000 hyp_len = 10 ref_len = 10)",
+		 "nrefs": "1",
+		 "case": "mixed",
+		 "eff": "no",
+		 "tok": "13a",
+		 "smooth": "exp",
+		 "version": "$version"
+		}
+	JSON
+	cmp -s "$scratch/out" "$scratch/want" && good || bad "$what: not sacreBLEU's JSON"
+	run 0 ./n2d bleu "$scratch/r1" -i "$scratch/h1" "$scratch/h2" -pbs -f json
+	out '^            "p_value": null,$'
+fi
+run 2 ./n2d bleu
+err '^n2d bleu: no reference'
+run 2 ./n2d bleu -i "$scratch/h1"
+run 2 ./n2d bleu "$scratch/r1" -i "$scratch/nothing"
+err "cannot read '.*/nothing'"
+run 2 ./n2d bleu "$scratch/r1" -i "$scratch"
+head -n 1 "$scratch/h1" >"$scratch/one"
+run 2 ./n2d bleu "$scratch/r1" -i "$scratch/h1" "$scratch/one"
+err '/r1 has 2 lines and .*/one 1: expected as many'
+run 2 ./n2d bleu "$scratch/one" -sl -i "$scratch/h1"
+err '/one has 1 lines and .*/h1 2'
+: >"$scratch/none"
+run 2 ./n2d bleu "$scratch/none" -i "$scratch/none"
+err '/none: no lines'
+printf 'good\na\377b\n' >"$scratch/latin"
+run 2 ./n2d bleu "$scratch/r1" -i "$scratch/latin"
+err '/latin:2: byte 2'
+run 2 ./n2d bleu "$scratch/r1" -nr 2 -i "$scratch/h1"
+err '/r1:1: texts divided by tabs: 1, expected 2, as --num-refs says'
+run 2 ./n2d bleu "$scratch/r1" "$scratch/r2" -nr 2 -i "$scratch/h1"
+run 2 ./n2d bleu - -i -
+err 'standard input can be one file only'
+run 2 ./n2d bleu "$scratch/r1" -i "$scratch/h1" "$scratch/h1"
+err 'comes twice'
+for wrong in '-tok zh' '-s plus' '-sv 1' '-s floor -sv nan' '-s floor -sv -1' '-w 16' '-f latex' '-m chrf' '--max-ngram-order 17' '-pbs' \
+	'-sl -ci' '-sl --json' '-pbs -ci' '-cin 1' '--seed -1' '-nr 0' '-x' '--frob' '-tok'; do
+	run 2 ./n2d bleu "$scratch/r1" -i "$scratch/h1" $wrong
+done
+
 if [ -w /dev/full ]; then
 	./n2d info >/dev/full 2>"$scratch/err"
 	code=$?

@@ -4,6 +4,7 @@
 #define N2D_CLI_H
 
 int n2d_cmd_average(int argc, char **argv);
+int n2d_cmd_bleu(int argc, char **argv);
 int n2d_cmd_bpe(int argc, char **argv);
 int n2d_cmd_info(int argc, char **argv);
 int n2d_cmd_make_data(int argc, char **argv);

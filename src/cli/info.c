@@ -33,6 +33,9 @@
 #ifndef N2D_VERSION_ZLIB
 #define N2D_VERSION_ZLIB NULL
 #endif
+#ifndef N2D_VERSION_UTF8PROC
+#define N2D_VERSION_UTF8PROC NULL
+#endif
 #ifndef N2D_VERSION_HWLOC
 #define N2D_VERSION_HWLOC NULL
 #endif
@@ -46,6 +49,7 @@ static const struct {
 	{"sleef", N2D_VERSION_SLEEF, "vector mathematics beside our own"},
 	{"jansson", N2D_VERSION_JANSSON, "model files and JSON output"},
 	{"zlib", N2D_VERSION_ZLIB, "checksums of model files"},
+	{"utf8proc", N2D_VERSION_UTF8PROC, "BLEU in lower case and tokenizer intl"},
 	{"hwloc", N2D_VERSION_HWLOC, "topology"},
 	{"benchmark", N2D_VERSION_BENCHMARK, "n2d-bench (Google Benchmark)"},
 };

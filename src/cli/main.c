@@ -13,6 +13,7 @@ static const struct {
 #ifdef HAVE_MODEL_FILES
 	{"average", "the mean of several models", n2d_cmd_average},
 #endif
+	{"bleu", "BLEU of translations, the same numbers as sacreBLEU", n2d_cmd_bleu},
 	{"bpe", "byte-pair encoding of words: learn, apply, restore", n2d_cmd_bpe},
 	{"info", "processor, caches, instruction sets, threads, libraries and build", n2d_cmd_info},
 	{"make-data", "synthetic parallel text: copy, reverse, sort, numbers", n2d_cmd_make_data},
