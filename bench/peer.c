@@ -66,5 +66,5 @@ void peer_stop(struct peer *p)
 		fclose(p->from);
 	if (p->pid > 0)
 		waitpid(p->pid, NULL, 0);
-	memset(p, 0, sizeof *p);
+	*p = (struct peer){.name = p->name};
 }

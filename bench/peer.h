@@ -16,7 +16,7 @@ struct peer {
 int peer_start(struct peer *p, const char *name, char *const argv[]);
 /* Sends `line` and a newline (NULL: nothing), and waits for a line back, without its newline. -1 and a message when the program ended. */
 int peer_ask(struct peer *p, const char *line, char *reply, size_t room);
-/* Closes its input and waits for its end. Does nothing to one that was not started. */
+/* Closes its input and waits for its end; the name stays. Does nothing to one that was not started. */
 void peer_stop(struct peer *p);
 
 #endif
