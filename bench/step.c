@@ -96,10 +96,14 @@ static void collect(const struct n2d_ctx *ctx, int contexts)
 	}
 }
 
+/* Of the samples that are wanted; the limits' own do not count. */
 static void progress(void *arg, const struct bench_case *c)
 {
-	(void)arg;
-	drive_progress(-1, -1, c->id);
+	const size_t *selected = arg;
+	size_t taken = 0, most = opt.samples * *selected;
+	for (size_t i = 0; i < ncases; i++)
+		taken += cases[i].c.samples < opt.samples ? cases[i].c.samples : opt.samples;
+	drive_progress((double)taken / (double)most, -1, c->id);
 }
 
 static int measure(struct bench_case **selected, size_t n)
@@ -110,6 +114,7 @@ static int measure(struct bench_case **selected, size_t n)
 	p.want = p.extra = opt.samples;
 	p.stop = &drive_stop;
 	p.progress = progress;
+	p.arg = &n;
 	for (size_t first = 0, end; first < n && !drive_stop; first = end) {
 		struct bench_case *c[ROOM + CTX_MOST];
 		size_t m = 0, peaks = 0;
