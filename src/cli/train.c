@@ -302,10 +302,8 @@ static int refuse_used_dir(const struct session *s)
 {
 	uint64_t *steps;
 	size_t n;
-	if (s->a->resume)
+	if (s->a->resume || n2d_checkpoint_list(&steps, &n, s->a->dir, 0)) /* not there yet */
 		return 0;
-	if (n2d_checkpoint_list(&steps, &n, s->a->dir, 0))
-		return -1;
 	free(steps);
 	return n ? n2d_error("%s: there are checkpoints already; --resume goes on from them, another -o starts anew", s->a->dir) : 0;
 }
@@ -400,8 +398,8 @@ int n2d_cmd_train(int argc, char **argv)
 		return code < 0 ? N2D_EXIT_OK : code;
 	if ((code = check(&a)) || (code = settle(&s)))
 		;
-	else if (n2d_train_step_options(&so, &s.options, s.config.d_model) || n2d_dir_make(a.dir) || refuse_used_dir(&s) || open_data(&s) ||
-		 open_model(&s))
+	else if (n2d_train_step_options(&so, &s.options, s.config.d_model) || refuse_used_dir(&s) || open_data(&s) || open_model(&s) ||
+		 n2d_dir_make(a.dir))
 		code = bad_input();
 	else
 		code = run(&s);
