@@ -103,7 +103,7 @@ void n2d_pass_need_add(struct n2d_pass_need *need, const struct n2d_ctx *ctx, co
 int n2d_pass_init(struct n2d_pass *p, const struct n2d_transformer *m, const struct n2d_pass_need *need, int train);
 void n2d_pass_free(struct n2d_pass *p);
 
-/* Lays out the memory for a batch of this shape. -1 and a message naming the shape when it is too large for the pass, or longer than
+/* Lays out the memory for a batch of this shape, with as many threads as the need was added up for. -1 and a message naming the shape when it is too large for the pass, or longer than
  * a learned position table. No allocation. */
 int n2d_pass_shape(struct n2d_pass *p, const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t B, size_t S, size_t T);
 
