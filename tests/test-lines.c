@@ -106,6 +106,7 @@ static void long_lines(void **state)
 	free(text);
 }
 
+#ifdef HAVE_ZLIB
 /* Reads all of it; 0, or -1 with the error. */
 static int drain(void)
 {
@@ -117,7 +118,6 @@ static int drain(void)
 	return code;
 }
 
-#ifdef HAVE_ZLIB
 static void compress_to_file(const char *text, size_t n, const char *mode)
 {
 	gzFile f = gzopen(path, mode);

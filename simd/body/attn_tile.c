@@ -137,7 +137,10 @@ void N2D_FN(attn_scores)(float *s, struct attn_panels x, const float *kt, size_t
 		struct product p = {.x = x.p, .ldc = ATTN_LD, .cols = ATTN_NR, .xp = x.next, .width = width};
 		for (; j < to; j += ATTN_NR) {
 			p.c = s + j, p.y = kt + j * width;
-			(to - j > V_LANES ? many : few)[m - 1](&p);
+			if (to - j > V_LANES)
+				many[m - 1](&p);
+			else
+				few[m - 1](&p);
 		}
 		s += m * ATTN_LD, x.p += m * ATTN_NR, rows -= m;
 		keys.first += (ptrdiff_t)m, keys.end += (ptrdiff_t)m;
