@@ -40,7 +40,7 @@ void layer_call(const struct layer_case *l, const struct n2d_ctx *ctx)
 	const struct layer_shape *s = &l->shape;
 	l->kind->forward(ctx, &l->layer, g->y, l->train ? g->saved : NULL, g->x, NULL, s->B, s->n, g->ws);
 	if (l->train)
-		l->kind->backward(ctx, &l->layer, g->dx, g->dparams, g->dy, g->x, g->saved, NULL, s->B, s->n, g->ws);
+		l->kind->backward(ctx, &l->layer, g->dx, g->dparams, 0, g->dy, g->x, g->saved, NULL, s->B, s->n, g->ws);
 }
 
 static void see(struct n2d_trace *t, const struct n2d_call *call)

@@ -65,8 +65,7 @@ static struct n2d_step_options options(void)
 static int one_step(struct step_case *s, const struct n2d_ctx *ctx)
 {
 	struct n2d_step_options o = options();
-	struct n2d_step_report r;
-	n2d_step_begin(ctx, &s->model, &s->optimiser, &r);
+	struct n2d_step_report r = {0};
 	if (n2d_step_batch(ctx, &s->model, &s->optimiser, &s->pass, &o, &s->batch->b, &r))
 		return -1;
 	return n2d_step_end(ctx, &s->model, &s->optimiser, &o, &r);
@@ -102,8 +101,8 @@ static int gradients(struct step_case *s, const struct n2d_ctx *ctx, float *grad
 		n2d_transformer_pack(ctx, &m);
 		bad = n2d_pass_shape(&p, ctx, &m, 2, W, W);
 		n2d_transformer_forward(ctx, &m, &p, &two->b, &key);
-		n2d_transformer_loss(ctx, &m, &p, &two->b, &sum, 0.1, 1, grads);
-		n2d_transformer_backward(ctx, &m, &p, &two->b, &key, grads);
+		n2d_transformer_loss(ctx, &m, &p, &two->b, &sum, 0.1, 1, grads, 0);
+		n2d_transformer_backward(ctx, &m, &p, &two->b, &key, grads, 0);
 		n2d_pass_free(&p);
 	}
 	n2d_transformer_free(&m);

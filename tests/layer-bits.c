@@ -57,6 +57,39 @@ static void same_bits_again(void **state)
 	layer_each((const size_t[]){2, 34, 64, 0}, repeat);
 }
 
+/* Gradients written are those added to zeros. */
+static void write_batch(const struct n2d_layer_kind *k, const struct n2d_layer_config *c, size_t B, size_t T, uint64_t seed)
+{
+	struct layer_run r;
+	struct n2d_ctx ctx;
+	layer_run_open(&r, k, c, B, T, NULL, seed);
+	memset(r.dparams0, 0, r.nparams * sizeof(float));
+	UNIT_EACH_ISA(ctx, 2) {
+		r.add = 1;
+		layer_run_go(&r, &ctx, 1);
+		float *dparams = keep(&r.dparams);
+		r.add = 0;
+		layer_run_go(&r, &ctx, 1);
+		same(k, "dparams written and added to 0", r.dparams.p, dparams, r.nparams);
+		free(dparams);
+	}
+	layer_run_close(&r);
+}
+
+static void write(const struct n2d_layer_kind *k, const struct layer_oracle *o, const struct n2d_layer_config *c, size_t i)
+{
+	(void)o;
+	write_batch(k, c, 3, 33, i);
+	write_batch(k, c, 2, 1, i);
+	write_batch(k, c, 0, 3, i);
+}
+
+static void first_gradients_are_written(void **state)
+{
+	(void)state;
+	layer_each((const size_t[]){2, 34, 0}, write);
+}
+
 /* Sentence b of r alone, padded by `more` positions. */
 static void alone(const struct layer_run *r, size_t b, size_t more, const struct n2d_ctx *ctx)
 {
@@ -207,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_bits_again),
+		cmocka_unit_test(first_gradients_are_written),
 		cmocka_unit_test(padding_changes_nothing),
 		cmocka_unit_test(finite_padding_needs_no_copies),
 		cmocka_unit_test(future_changes_nothing),

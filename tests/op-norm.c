@@ -34,7 +34,7 @@ static void run(const struct n2d_ctx *ctx, const struct n2d_norm *n, struct data
 	for (size_t j = 0; j < D; j++)
 		d->dgamma[j] = d->dbeta[j] = 1; /* added to */
 	n2d_norm_fwd(ctx, n, d->y, d->s, d->mean, d->rstd, d->x, d->r, d->gamma, d->beta);
-	struct n2d_norm_grads g = {.dx = d->dx, .dgamma = d->dgamma, .dbeta = d->dbeta, .dy = d->dy};
+	struct n2d_norm_grads g = {.dx = d->dx, .dgamma = d->dgamma, .dbeta = d->dbeta, .add = 1, .dy = d->dy};
 	n2d_norm_bwd(ctx, n, &g, d->s, d->gamma, d->mean, d->rstd, ws);
 	free(ws);
 }
@@ -147,7 +147,7 @@ static const struct n2d_dropout drop = {{5, 6}, {7, 8}, 0.3f};
 static void apart(const struct n2d_ctx *ctx, const struct fused *f, struct buffers *b)
 {
 	struct n2d_norm n = {f->kind, ROWS, D, 1e-5f, NULL};
-	struct n2d_norm_grads g = {.dx = b->dx, .dgamma = b->dgamma, .dbeta = b->dbeta, .dy = b->dy};
+	struct n2d_norm_grads g = {.dx = b->dx, .dgamma = b->dgamma, .dbeta = b->dbeta, .add = 1, .dy = b->dy};
 	const struct n2d_dropout none = {{0, 0}, {0, 0}, 0}, *p = f->dropout ? &drop : &none;
 	float *ws = malloc(n2d_norm_bwd_workspace(&n) * sizeof *ws);
 	memcpy(b->t, b->x, sizeof b->t);
@@ -181,7 +181,7 @@ static void together(const struct n2d_ctx *ctx, const struct fused *f, struct bu
 	assert_memory_equal(y, want->y, sizeof b->y);
 	if (t && t != y && f->residual && f->kind != N2D_NORM_NONE)
 		assert_memory_equal(t, want->t, sizeof b->t);
-	struct n2d_norm_grads g = {.dgamma = b->dgamma, .dbeta = b->dbeta, .dy = b->dy, .dy2 = f->dy2 ? b->dy2 : NULL,
+	struct n2d_norm_grads g = {.dgamma = b->dgamma, .dbeta = b->dbeta, .add = 1, .dy = b->dy, .dy2 = f->dy2 ? b->dy2 : NULL,
 				   .skip = f->skip ? b->skip : NULL};
 	g.dx = (float *[]){b->dx, b->dy, b->dy2, b->skip}[f->dx_at];
 	g.dr = f->dropout ? (float *[]){b->dr, b->dy, b->dy2, b->skip}[f->dr_at] : NULL;

@@ -111,8 +111,8 @@ static void run_go(struct run *r, const struct n2d_ctx *ctx, int train)
 		refill(&ws);
 		memcpy(a[DMEMORY].p, r->dmemory0, a[DMEMORY].n * sizeof(float));
 		memcpy(a[DPARAMS].p, r->dparams0, a[DPARAMS].n * sizeof(float));
-		n2d_cross_attention_bwd(ctx, &r->layer, a[DX].p, a[DMEMORY].p, a[DPARAMS].p, a[DY].p, a[X].p, a[MEMORY].p, saved.p,
-					lengths(r, LEN), lengths(r, MEMORY_LEN), r->B, r->T, r->S, ws.p);
+		n2d_cross_attention_bwd(ctx, &r->layer, a[DX].p, a[DMEMORY].p, a[DPARAMS].p, 1, a[DY].p, a[X].p, a[MEMORY].p,
+					saved.p, lengths(r, LEN), lengths(r, MEMORY_LEN), r->B, r->T, r->S, ws.p);
 		assert_true(hash(&saved, 1) == kept);
 	}
 	for (int i = 0; i < ARRAYS; i++)

@@ -85,18 +85,24 @@ static void pass_init(struct n2d_pass *p, const struct n2d_transformer *m)
 	assert_int_equal(n2d_pass_init(p, m, &need, 1), 0);
 }
 
-/* Loss of a batch; gradients when grads is not NULL. */
-static double run(struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b, const struct n2d_dropout_key *key, float *grads)
+/* Loss of a batch; when grads is not NULL its gradients, or with add added to it. */
+static double run_into(struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b, const struct n2d_dropout_key *key, float *grads,
+		       int add)
 {
 	struct n2d_loss_sum sum = {0};
 	if (n2d_pass_shape(p, &ctx, m, b->B, b->S, b->T))
 		fail_msg("%s", n2d_error_text());
 	n2d_transformer_forward(&ctx, m, p, b, key);
-	n2d_transformer_loss(&ctx, m, p, b, &sum, 0.1, 1, grads);
+	n2d_transformer_loss(&ctx, m, p, b, &sum, 0.1, 1, grads, add);
 	if (grads)
-		n2d_transformer_backward(&ctx, m, p, b, key, grads);
+		n2d_transformer_backward(&ctx, m, p, b, key, grads, add);
 	assert_int_equal(sum.tokens, b->trg_tokens);
 	return sum.loss;
+}
+
+static double run(struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b, const struct n2d_dropout_key *key, float *grads)
+{
+	return run_into(m, p, b, key, grads, 0);
 }
 
 /* ---- gradients */
@@ -212,6 +218,36 @@ static void threads_change_no_bit(void **state)
 	}
 }
 
+/* The gradients of a step's first batch are written, whatever was there: the bits of adding them to zeros. The next batch's are added. */
+static void first_gradients_are_written(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MODELS; i++) {
+		struct n2d_transformer m;
+		struct n2d_pass p;
+		struct sentences s;
+		model_init(&m, models[i]);
+		pass_init(&p, &m);
+		fill(&s, B, S, T, lengths_s, lengths_t, 0);
+		float *added = calloc(m.p.floats, sizeof *added), *written = malloc(m.p.floats * sizeof *written);
+		assert_true(added && written);
+		for (size_t k = 0; k < m.p.floats; k++)
+			written[k] = NAN;
+		for (int batch = 0; batch < 2; batch++) {
+			run_into(&m, &p, &s.b, NULL, added, 1);
+			run_into(&m, &p, &s.b, NULL, written, batch > 0);
+			for (size_t k = 0; k < m.p.n; k++) {
+				const struct n2d_parameter *q = &m.p.list[k];
+				if (memcmp(added + q->offset, written + q->offset, q->count * sizeof(float)) != 0)
+					fail_msg("%s: %s: batch %d: written gradients are not those added to 0", models[i], q->name, batch);
+			}
+		}
+		free(added), free(written);
+		n2d_pass_free(&p);
+		n2d_transformer_free(&m);
+	}
+}
+
 /* Each sentence alone, without padding, and in the batch, and with more padding: its rows' losses and its gradient's reach. */
 static void padding_changes_no_bit(void **state)
 {
@@ -308,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_gradient_is_the_slope), cmocka_unit_test(threads_change_no_bit),
+		cmocka_unit_test(first_gradients_are_written),
 		cmocka_unit_test(padding_changes_no_bit), cmocka_unit_test(outputs_do_not_see_later_words),
 		cmocka_unit_test(a_nan_stays_in_its_sentence), cmocka_unit_test(what_does_not_fit_is_refused),
 	};

@@ -146,7 +146,7 @@ static int pass_through(const struct n2d_ctx *ctx, const struct n2d_transformer 
 	int bad = batch_init(&b, s);
 	if (!bad && !(bad = n2d_pass_shape(&p, ctx, m, s->B, s->S, s->T))) {
 		n2d_transformer_forward(ctx, m, &p, &b.b, NULL);
-		n2d_transformer_loss(ctx, m, &p, &b.b, &sum, m->c.smoothing, 1, NULL);
+		n2d_transformer_loss(ctx, m, &p, &b.b, &sum, m->c.smoothing, 1, NULL, 0);
 	}
 	free(b.block);
 	n2d_pass_free(&p);

@@ -31,9 +31,9 @@ static int score_all(struct n2d_scores *s, const struct n2d_ctx *ctx, const stru
 		if (n2d_pass_shape(p, ctx, m, batch.B, batch.S, batch.T))
 			return -1;
 		n2d_transformer_forward(ctx, m, p, &batch, NULL);
-		n2d_transformer_loss(ctx, m, p, &batch, &s->sum, m->c.smoothing, 1, grads);
+		n2d_transformer_loss(ctx, m, p, &batch, &s->sum, m->c.smoothing, 1, grads, i > 0);
 		if (grads)
-			n2d_transformer_backward(ctx, m, p, &batch, NULL, grads);
+			n2d_transformer_backward(ctx, m, p, &batch, NULL, grads, i > 0);
 		keep(s, c, b, &batch, p->row_nll);
 	}
 	return 0;

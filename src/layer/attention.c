@@ -142,7 +142,7 @@ static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float 
 	n2d_trace_part(ctx, part);
 }
 
-static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, const float *dy,
+static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
 		     const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
@@ -156,7 +156,7 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, dirty, B, T, c->D);
 	n2d_heads_out_bwd(ctx, c, d.o, dy, packed_out(ctx, l), B * T);
-	n2d_heads_out_weights_acc(ctx, c, dparams, dy, s.o, B * T);
+	n2d_heads_out_weights(ctx, c, dparams, add, dy, s.o, B * T);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	if (materialised(l))
 		n2d_attention_mat_bwd(ctx, &a, dq, dk, dv, d.o, s.stat, q, k, v, d.stat);
@@ -165,7 +165,7 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	n2d_heads_turn(ctx, c, d.qkv, 3, 0, B, T, 1, d.stat);
 	x = n2d_rows_clean(ctx, dx, x, dirty, B, T, c->D);
-	n2d_heads_in_weights_acc(ctx, c, dparams, d.qkv, x, 0, 3, B * T);
+	n2d_heads_in_weights(ctx, c, dparams, add, d.qkv, x, 0, 3, B * T);
 	n2d_heads_in_bwd(ctx, c, dx, 0, d.qkv, l->packed, 3, B * T); /* 0 in the padding, where d.qkv is */
 	n2d_trace_part(ctx, part);
 }

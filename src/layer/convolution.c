@@ -80,7 +80,7 @@ static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float 
 	n2d_trace_part(ctx, part);
 }
 
-static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, const float *dy,
+static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
 		     const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
 {
 	size_t D = l->c.D;
@@ -88,8 +88,8 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	(void)keep;
 	dy = n2d_rows_clean(ctx, dx, dy, n2d_rows_dirty(&l->c, len), B, T, D);
-	n2d_convolution_weights_acc(ctx, &s, dparams, dy, x, ws);
-	n2d_column_sums_acc(ctx, dparams + l->c.W * D * D, dy, B * T, D, D);
+	n2d_convolution_weights(ctx, &s, dparams, add, dy, x, ws);
+	n2d_column_sums(ctx, dparams + l->c.W * D * D, add, dy, B * T, D, D);
 	n2d_convolution_bwd(ctx, &s, dx, dy, l->packed, ws); /* copies dy before it writes dx */
 	n2d_rows_clear(ctx, dx, len, B, T, D); /* windows reach into the padding */
 	n2d_trace_part(ctx, part);
@@ -208,7 +208,7 @@ static void forward_separable(const struct n2d_ctx *ctx, const struct n2d_layer 
 	n2d_trace_part(ctx, part);
 }
 
-static void backward_separable(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams,
+static void backward_separable(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add,
 			       const float *dy, const float *x, const float *z, const int32_t *len, size_t B, size_t T, float *dz)
 {
 	size_t D = l->c.D;
@@ -216,10 +216,10 @@ static void backward_separable(const struct n2d_ctx *ctx, const struct n2d_layer
 	struct weights w = weights(&l->c, l->params), dw = weights(&l->c, dparams);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	dy = n2d_rows_clean(ctx, dx, dy, n2d_rows_dirty(&l->c, len), B, T, D); /* dx is written last */
-	n2d_linear_weights_acc(ctx, dw.point, dw.bias, dy, z, B * T, D, D);
+	n2d_linear_weights(ctx, dw.point, dw.bias, add, dy, z, B * T, D, D);
 	n2d_linear_bwd(ctx, dz, 0, dy, l->packed, B * T, D, D);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
-	n2d_depthwise_weights_acc(ctx, &s, dw.depth, dz, x);
+	n2d_depthwise_weights(ctx, &s, dw.depth, add, dz, x);
 	n2d_depthwise_bwd(ctx, &s, dx, dz, w.depth);
 	n2d_trace_part(ctx, part);
 }

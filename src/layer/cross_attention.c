@@ -115,7 +115,7 @@ void n2d_cross_attention_fwd(const struct n2d_ctx *ctx, const struct n2d_layer *
 	n2d_trace_part(ctx, part);
 }
 
-void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dmemory, float *dparams,
+void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dmemory, float *dparams, int add,
 			     const float *dy, const float *x, const float *memory, const float *keep, const int32_t *len,
 			     const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws)
 {
@@ -130,14 +130,14 @@ void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, dirty, B, T, c->D);
 	n2d_heads_out_bwd(ctx, c, d.o, dy, p.out, B * T);
-	n2d_heads_out_weights_acc(ctx, c, dparams, dy, s.o, B * T);
+	n2d_heads_out_weights(ctx, c, dparams, add, dy, s.o, B * T);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	n2d_attention_bwd(ctx, &a, d.q, d.kv, d.kv + HK, d.o, s.o, s.lse, s.q, s.kv, s.kv + HK, d.lse);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	x = n2d_rows_clean(ctx, dx, x, dirty, B, T, c->D);
 	memory = n2d_rows_clean(ctx, clean, memory, n2d_rows_dirty(c, memory_len), B, S, c->D);
-	n2d_heads_in_weights_acc(ctx, c, dparams, d.q, x, 0, 1, B * T);
-	n2d_heads_in_weights_acc(ctx, c, dparams, d.kv, memory, 1, 2, B * S);
+	n2d_heads_in_weights(ctx, c, dparams, add, d.q, x, 0, 1, B * T);
+	n2d_heads_in_weights(ctx, c, dparams, add, d.kv, memory, 1, 2, B * S);
 	n2d_heads_in_bwd(ctx, c, dmemory, 1, d.kv, p.kv, 2, B * S); /* adds 0 in the padding, where d.kv is */
 	n2d_heads_in_bwd(ctx, c, dx, 0, d.q, p.q, 1, B * T);
 	n2d_trace_part(ctx, part);

@@ -21,8 +21,8 @@ size_t n2d_cross_attention_workspace(const struct n2d_ctx *ctx, const struct n2d
 /* l->kind is not looked at. y[B,T,D]; saved may be NULL: inference. */
 void n2d_cross_attention_fwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *saved, const float *x,
 			     const float *memory, const int32_t *len, const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws);
-/* dx[B,T,D] is written; dmemory[B,S,D] and dparams are added to (all decoder layers share one memory). */
-void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dmemory, float *dparams,
+/* dx[B,T,D] is written; dmemory[B,S,D] is added to (all decoder layers share one memory); dparams is written, or added to when add. */
+void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dmemory, float *dparams, int add,
 			     const float *dy, const float *x, const float *memory, const float *saved, const int32_t *len,
 			     const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws);
 

@@ -115,7 +115,7 @@ static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float 
 	n2d_trace_part(ctx, part);
 }
 
-static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, const float *dy,
+static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
 		     const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
@@ -127,14 +127,14 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);
 	n2d_linear_bwd(ctx, dm.h, 0, dy, packed2(ctx, c, l->packed), n, F, D);
-	n2d_linear_weights_acc(ctx, d.w2, d.b2, dy, m.h, n, F, D);
+	n2d_linear_weights(ctx, d.w2, d.b2, add, dy, m.h, n, F, D);
 	switch (c->activation) {
 	case N2D_FFN_RELU: n2d_relu_bwd(ctx, dm.z, dm.h, m.h, n, F); break;
 	case N2D_FFN_GELU: n2d_gelu_bwd(ctx, dm.z, dm.h, m.z, n, F); break;
 	case N2D_FFN_SWIGLU: n2d_swiglu_bwd(ctx, dm.z, dm.h, m.z, n, F); break;
 	}
 	x = n2d_rows_clean(ctx, dx, x, len, B, T, D);
-	n2d_linear_weights_acc(ctx, d.w1, d.b1, dm.z, x, n, D, inner(c));
+	n2d_linear_weights(ctx, d.w1, d.b1, add, dm.z, x, n, D, inner(c));
 	n2d_linear_bwd(ctx, dx, 0, dm.z, l->packed, n, D, inner(c)); /* 0 in the padding, where dz is */
 	n2d_trace_part(ctx, part);
 }

@@ -125,24 +125,24 @@ void n2d_heads_in_bwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *
 	n2d_linear_bwd(ctx, dx, add, dy, packed, rows, c->D, n * n2d_heads_width(c));
 }
 
-void n2d_heads_in_weights_acc(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, const float *dy,
-			      const float *x, size_t first, size_t n, size_t rows)
+void n2d_heads_in_weights(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, int add, const float *dy,
+			  const float *x, size_t first, size_t n, size_t rows)
 {
 	struct weights d = weights(c, dparams);
 	size_t D = c->D, K = head(c), HK = n2d_heads_width(c), row = block_row(c, first);
 	if (!padded(c)) {
-		n2d_linear_weights_acc(ctx, d.in + row * D, d.in_bias + row, dy, x, rows, D, n * HK);
+		n2d_linear_weights(ctx, d.in + row * D, d.in_bias + row, add, dy, x, rows, D, n * HK);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
 		size_t width = block_width(c, first + i), at = block_row(c, first + i);
 		struct n2d_gemm g = n2d_gemm_plain(1, 0, width, D, rows);
 		g.lda = n * HK;
-		g.beta = 1;
+		g.beta = add ? 1 : 0;
 		g.batch = c->H, g.sa = K, g.sc = width * D;
 		n2d_gemm(ctx, &g, d.in + at * D, dy + i * HK, x);
 		for (size_t h = 0; h < c->H; h++)
-			n2d_column_sums_acc(ctx, d.in_bias + at + h * width, dy + i * HK + h * K, rows, width, n * HK);
+			n2d_column_sums(ctx, d.in_bias + at + h * width, add, dy + i * HK + h * K, rows, width, n * HK);
 	}
 }
 
@@ -190,21 +190,21 @@ void n2d_heads_out_bwd(const struct n2d_ctx *ctx, const struct n2d_layer_config 
 	n2d_linear_bwd(ctx, d_o, 0, dy, packed, rows, n2d_heads_width(c), c->D);
 }
 
-void n2d_heads_out_weights_acc(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, const float *dy,
-			       const float *o, size_t rows)
+void n2d_heads_out_weights(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, int add, const float *dy,
+			   const float *o, size_t rows)
 {
 	struct weights d = weights(c, dparams);
 	size_t D = c->D, HK = n2d_heads_width(c), width = n2d_heads_d_v(c);
 	if (!padded(c)) {
-		n2d_linear_weights_acc(ctx, d.out, d.out_bias, dy, o, rows, HK, D);
+		n2d_linear_weights(ctx, d.out, d.out_bias, add, dy, o, rows, HK, D);
 		return;
 	}
 	struct n2d_gemm g = n2d_gemm_plain(1, 0, D, width, rows);
 	g.ldb = HK, g.ldc = c->H * width;
-	g.beta = 1;
+	g.beta = add ? 1 : 0;
 	g.batch = c->H, g.sb = head(c), g.sc = width;
 	n2d_gemm(ctx, &g, d.out, dy, o);
-	n2d_column_sums_acc(ctx, d.out_bias, dy, rows, D, D);
+	n2d_column_sums(ctx, d.out_bias, add, dy, rows, D, D);
 }
 
 /* ---- between */

@@ -31,8 +31,8 @@ void n2d_heads_in_fwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *
 		      size_t n, size_t rows);
 void n2d_heads_in_bwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dx, int add, const float *dy,
 		      const float *packed, size_t n, size_t rows);
-void n2d_heads_in_weights_acc(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, const float *dy,
-			      const float *x, size_t first, size_t n, size_t rows);
+void n2d_heads_in_weights(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, int add, const float *dy,
+			  const float *x, size_t first, size_t n, size_t rows);
 
 /* Rotary positions first .. first + T - 1 of q and k in qk[B,T,n,H,K], n >= 2, or back; nothing unless the configuration has them.
  * table: workspace. */
@@ -47,8 +47,8 @@ void n2d_heads_out_fwd(const struct n2d_ctx *ctx, const struct n2d_layer_config 
 		       const float *params, size_t rows);
 void n2d_heads_out_bwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *d_o, const float *dy, const float *packed,
 		       size_t rows);
-void n2d_heads_out_weights_acc(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, const float *dy,
-			       const float *o, size_t rows);
+void n2d_heads_out_weights(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, int add, const float *dy,
+			   const float *o, size_t rows);
 
 /* The attention of all heads between them: q in rows of q_row floats, k and v in rows of kv_row, o[B,Tq,H,K]. */
 struct n2d_attention n2d_heads_attention(const struct n2d_layer_config *c, size_t q_row, size_t kv_row, size_t B, size_t Tq,

@@ -10,7 +10,7 @@
  *
  *	pack     once for each change of the parameters: weights in the kernels' format
  *	forward  y from x; keeps in `saved` what backward needs (saved == NULL: inference, keeps nothing)
- *	backward dx (written), dparams (added to) from dy, the same x and saved
+ *	backward dx (written), dparams (written, or added to when add) from dy, the same x and saved
  *
  * The products with d x d weights are traced as N2D_PART_PROJECTION, what moves information
  * between positions as N2D_PART_MIXING: time and FLOPs of the two are reported apart. */
@@ -65,7 +65,7 @@ struct n2d_layer_kind {
 	size_t (*workspace)(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t B, size_t T, int train);
 	void (*forward)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *saved, const float *x,
 			const int32_t *len, size_t B, size_t T, float *ws);
-	void (*backward)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, const float *dy,
+	void (*backward)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
 			 const float *x, const float *saved, const int32_t *len, size_t B, size_t T, float *ws);
 	/* Decoding: y[rows,D] from x[rows,D], what forward of a causal layer gives at position s->at, and the cache of positions before.
 	 * The cache's floats, and those of workspace. NULL: this kind is not for decoding. */

@@ -41,26 +41,28 @@ void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, int add, const float *
 }
 
 /* As a product with a row of ones, which reads x once and where it is. */
-void n2d_column_sums_acc(const struct n2d_ctx *ctx, float *s, const float *x, size_t n, size_t D, size_t ldx)
+void n2d_column_sums(const struct n2d_ctx *ctx, float *s, int add, const float *x, size_t n, size_t D, size_t ldx)
 {
 	enum { RUN = 512 };
 	float ones[RUN];
 	for (size_t i = 0; i < RUN; i++)
 		ones[i] = 1;
-	for (size_t i = 0; i < n; i += RUN) {
+	size_t i = 0;
+	do { /* once also when n is 0 */
 		struct n2d_gemm g = n2d_gemm_plain(0, 0, 1, D, n - i < RUN ? n - i : RUN);
 		g.ldb = ldx;
-		g.beta = 1;
+		g.beta = add || i;
 		n2d_gemm(ctx, &g, s, ones, x + i * ldx);
-	}
+		i += RUN;
+	} while (i < n);
 }
 
-void n2d_linear_weights_acc(const struct n2d_ctx *ctx, float *dw, float *dbias, const float *dy, const float *x, size_t n,
-			    size_t in, size_t out)
+void n2d_linear_weights(const struct n2d_ctx *ctx, float *dw, float *dbias, int add, const float *dy, const float *x, size_t n,
+			size_t in, size_t out)
 {
 	struct n2d_gemm g = n2d_gemm_plain(1, 0, out, in, n);
-	g.beta = 1;
+	g.beta = add ? 1 : 0;
 	n2d_gemm(ctx, &g, dw, dy, x);
 	if (dbias)
-		n2d_column_sums_acc(ctx, dbias, dy, n, out, out);
+		n2d_column_sums(ctx, dbias, add, dy, n, out, out);
 }

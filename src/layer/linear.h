@@ -20,10 +20,10 @@ void n2d_linear_fwd(const struct n2d_ctx *ctx, float *y, const float *x, const f
 /* dx[n,in] = dy[n,out] w, or += when add. */
 void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, int add, const float *dy, const float *packed, size_t n, size_t in,
 		    size_t out);
-/* dw[out,in] += dy^T x; dbias[out] += the column sums of dy, when not NULL. */
-void n2d_linear_weights_acc(const struct n2d_ctx *ctx, float *dw, float *dbias, const float *dy, const float *x, size_t n,
-			    size_t in, size_t out);
-/* s[D] += the column sums of x[n,D], rows ldx floats apart */
-void n2d_column_sums_acc(const struct n2d_ctx *ctx, float *s, const float *x, size_t n, size_t D, size_t ldx);
+/* dw[out,in] = dy^T x, dbias[out] = the column sums of dy, when not NULL; or += when add. */
+void n2d_linear_weights(const struct n2d_ctx *ctx, float *dw, float *dbias, int add, const float *dy, const float *x, size_t n,
+			size_t in, size_t out);
+/* s[D] = the column sums of x[n,D], rows ldx floats apart; or += when add */
+void n2d_column_sums(const struct n2d_ctx *ctx, float *s, int add, const float *x, size_t n, size_t D, size_t ldx);
 
 #endif

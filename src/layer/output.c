@@ -63,7 +63,7 @@ static void scatter(const struct chunk *c, const struct n2d_output *o, float *to
 }
 
 void n2d_output_loss(const struct n2d_ctx *ctx, const struct n2d_output *o, struct n2d_loss_sum *sum, float *nll, float *dx,
-		     float *dw, float *dbias, const float *x, float *ws)
+		     float *dw, float *dbias, int add, const float *x, float *ws)
 {
 	size_t D = o->D, V = o->V;
 	for (struct chunk c = before_first(o, ws); next(&c, o, x);) {
@@ -76,8 +76,11 @@ void n2d_output_loss(const struct n2d_ctx *ctx, const struct n2d_output *o, stru
 			continue;
 		n2d_linear_bwd(ctx, c.dx, 0, c.z, o->packed, c.rows, D, V);
 		scatter(&c, o, dx, c.dx, D);
-		n2d_linear_weights_acc(ctx, dw, dbias, c.z, c.x, c.rows, D, V);
+		n2d_linear_weights(ctx, dw, dbias, add, c.z, c.x, c.rows, D, V);
+		add = 1;
 	}
+	if (dx && !add) /* no row at all */
+		n2d_linear_weights(ctx, dw, dbias, 0, NULL, NULL, 0, D, V);
 }
 
 double n2d_output_flops(size_t n, size_t D, size_t V, int backward)

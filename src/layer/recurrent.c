@@ -101,27 +101,26 @@ struct grad {
 	enum n2d_cell cell;
 	size_t B, T, D, S;
 	float *da;
+	int add;
 };
 
-/* dw[rows,D] += da's columns from segment `s` on, transposed, times x, over all steps. */
+/* dw[rows,D], or += when add: da's columns from segment `s` on, transposed, times x, over all steps. */
 static void input_weights(const struct grad *d, float *dw, size_t s, size_t rows, const float *x)
 {
 	struct n2d_gemm g = n2d_gemm_plain(1, 0, rows, d->D, d->B * d->T);
 	g.lda = d->S * d->D;
-	g.beta = 1;
+	g.beta = d->add ? 1 : 0;
 	n2d_gemm(d->ctx, &g, dw, d->da + s * d->D, x);
 }
 
-/* du[rows,D] += the same times h of the step before: one product, in which the row before a sentence's first, which belongs to the
+/* du[rows,D] in the same way, times h of the step before: one product, in which the row before a sentence's first, which belongs to the
  * sentence before, meets a gradient of 0. */
 static void recurrent_weights(const struct grad *d, float *du, size_t s, size_t rows, const float *h)
 {
 	size_t n = d->B * d->T;
-	if (d->T < 2 || !n)
-		return;
-	struct n2d_gemm g = n2d_gemm_plain(1, 0, rows, d->D, n - 1);
+	struct n2d_gemm g = n2d_gemm_plain(1, 0, rows, d->D, d->T < 2 || !n ? 0 : n - 1);
 	g.lda = d->S * d->D;
-	g.beta = 1;
+	g.beta = d->add ? 1 : 0;
 	n2d_gemm(d->ctx, &g, du, d->da + (d->S + s) * d->D, h);
 }
 
@@ -137,12 +136,13 @@ static void clear_first(const struct grad *d)
 static void bias_grad(const struct grad *d, const struct n2d_recurrent_weights *dw, float *sum)
 {
 	size_t D = d->D, GD = n2d_recurrent_gates(d->cell) * D, shared = n2d_recurrent_shared_bias(d->cell, D), n = d->B * d->T, ld = d->S * D;
-	memset(sum, 0, GD * sizeof *sum);
-	n2d_column_sums_acc(d->ctx, sum, n2d_recurrent_input(d->cell, D, d->da), n, GD, ld);
+	n2d_column_sums(d->ctx, sum, 0, n2d_recurrent_input(d->cell, D, d->da), n, GD, ld);
+	if (!d->add)
+		memset(dw->b_w, 0, GD * sizeof *sum), memset(dw->b_u, 0, GD * sizeof *sum);
 	d->ctx->k->add(dw->b_w, dw->b_w, sum, GD);
 	d->ctx->k->add(dw->b_u, dw->b_u, sum, shared);
 	if (shared < GD)
-		n2d_column_sums_acc(d->ctx, dw->b_u + shared, d->da, n, D, ld);
+		n2d_column_sums(d->ctx, dw->b_u + shared, 1, d->da, n, D, ld);
 }
 
 static void recurrent_grad(const struct grad *d, const struct n2d_recurrent_weights *dw, const float *h)
@@ -154,7 +154,7 @@ static void recurrent_grad(const struct grad *d, const struct n2d_recurrent_weig
 		recurrent_weights(d, dw->u + 2 * D * D, 0, D, h);
 }
 
-static void backward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams,
+static void backward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add,
 			const float *dy, const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
 {
 	size_t D = l->c.D, G = n2d_recurrent_gates(cell), S = n2d_recurrent_segments(cell), first = cell == N2D_GRU;
@@ -163,7 +163,7 @@ static void backward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const str
 	struct n2d_recurrent_weights dw = n2d_recurrent_weights(cell, D, dparams);
 	struct kept s = kept(cell, D, (float *)keep, B, T);
 	float *sum = ws + n2d_recurrent_workspace(&r), *da = sum + n2d_recurrent_bias(cell, D);
-	struct grad d = {ctx, cell, B, T, D, S, da};
+	struct grad d = {ctx, cell, B, T, D, S, da, add};
 	len = n2d_rows_dirty(&l->c, len);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
@@ -225,11 +225,11 @@ static double bytes_of(enum n2d_cell cell, size_t D, size_t B, size_t T, int bac
 	{ \
 		forward_of(cell, ctx, l, y, keep, x, len, B, T, ws); \
 	} \
-	static void id##_backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, \
+	static void id##_backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, \
 				  const float *dy, const float *x, const float *keep, const int32_t *len, size_t B, size_t T, \
 				  float *ws) \
 	{ \
-		backward_of(cell, ctx, l, dx, dparams, dy, x, keep, len, B, T, ws); \
+		backward_of(cell, ctx, l, dx, dparams, add, dy, x, keep, len, B, T, ws); \
 	} \
 	static double id##_flops(const struct n2d_layer_config *c, size_t B, size_t T, int back) \
 	{ \

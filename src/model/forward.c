@@ -49,16 +49,20 @@ static void embed(const struct n2d_run *r, const float *table, const int32_t *id
 		n2d_dropout(r->ctx, x, x, &r->dropout, B * T, D);
 }
 
-/* dx: of the embedded batch, overwritten. positions: a learned table's gradient, or NULL. */
-static void embed_backward(const struct n2d_run *r, float *dtable, float *dpositions, float *dx, const int32_t *id, int32_t *position)
+/* dx: of the embedded batch, overwritten. shared: something has been written to dtable before. dpositions: a learned table's gradient, or NULL. */
+static void embed_backward(const struct n2d_run *r, float *dtable, int shared, float *dpositions, float *dx, const int32_t *id, int32_t *position)
 {
 	size_t B = r->side->B, T = r->side->T, D = r->m->c.d_model;
 	n2d_trace_where(r->ctx, "embeddings");
 	if (r->dropout.p > 0)
 		n2d_dropout(r->ctx, dx, dx, &r->dropout, B * T, D);
+	if (!r->add && !shared)
+		n2d_clear(r->ctx, dtable, r->m->c.vocab * D);
 	n2d_embed_bwd_acc(r->ctx, dtable, dx, id, embed_scale(r->m), B * T, D);
 	if (!dpositions)
 		return;
+	if (!r->add)
+		n2d_clear(r->ctx, dpositions, r->m->c.max_length * D);
 	for (size_t i = 0; i < B * T; i++)
 		position[i] = (int32_t)(i % T);
 	n2d_embed_bwd_acc(r->ctx, dpositions, dx, position, 1, B * T, D);
@@ -88,7 +92,7 @@ void n2d_transformer_forward(const struct n2d_ctx *ctx, const struct n2d_transfo
 static float *parameter(float *array, size_t at) { return array && at != N2D_NOWHERE ? array + at : NULL; }
 
 void n2d_transformer_loss(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
-			  struct n2d_loss_sum *sum, double eps, double weight, float *grads)
+			  struct n2d_loss_sum *sum, double eps, double weight, float *grads, int add)
 {
 	struct n2d_output o = {
 		.n = p->B * p->T, .D = m->c.d_model, .V = m->c.vocab, .target = b->trg_out, .eps = (float)eps, .weight = (float)weight,
@@ -96,22 +100,24 @@ void n2d_transformer_loss(const struct n2d_ctx *ctx, const struct n2d_transforme
 	};
 	n2d_trace_where(ctx, "output and loss");
 	n2d_output_loss(ctx, &o, sum, p->row_nll, grads ? p->grad[0] : NULL, parameter(grads, m->output), parameter(grads, m->output_bias),
-			p->target.out, p->ws);
+			add, p->target.out, p->ws);
 }
 
 /* ---- backward */
 
 void n2d_transformer_backward(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
-			      const struct n2d_dropout_key *dropout, float *grads)
+			      const struct n2d_dropout_key *dropout, float *grads, int add)
 {
 	struct n2d_run r = run_of(ctx, m, p, dropout, 1);
+	r.add = add;
 	n2d_clear(ctx, p->dmemory, p->B * p->S * m->c.d_model);
 	float *dx = n2d_stack_backward(&r, grads, p->dmemory);
-	embed_backward(&r, grads + m->tgt_embed, parameter(grads, m->tgt_positions), dx, b->trg_in, p->row_position);
+	embed_backward(&r, grads + m->tgt_embed, m->tgt_embed == m->output, parameter(grads, m->tgt_positions), dx, b->trg_in, p->row_position);
 	r = run_of(ctx, m, p, dropout, 0);
+	r.add = add;
 	r.spare[0] = p->dmemory;
 	dx = n2d_stack_backward(&r, grads, NULL);
-	embed_backward(&r, grads + m->src_embed, parameter(grads, m->src_positions), dx, b->src, p->row_position);
+	embed_backward(&r, grads + m->src_embed, m->src_embed == m->tgt_embed, parameter(grads, m->src_positions), dx, b->src, p->row_position);
 }
 
 double n2d_transformer_flops(const struct n2d_transformer *m, size_t B, size_t S, size_t T, int train)

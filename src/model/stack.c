@@ -39,10 +39,10 @@ static void sublayer_backward(const struct n2d_run *r, size_t i, float *dx, cons
 	const float *x = q->nodes[i].y;
 	n2d_trace_where(r->ctx, where(r, s));
 	if (s->kind == N2D_SUBLAYER_CROSS)
-		n2d_cross_attention_bwd(r->ctx, &s->layer, dx, dmemory, grads + s->at, dy, x, k->out, q->saved[i], q->len, k->len, q->B, q->T,
-					k->T, r->ws);
+		n2d_cross_attention_bwd(r->ctx, &s->layer, dx, dmemory, grads + s->at, r->add, dy, x, k->out, q->saved[i], q->len, k->len, q->B,
+					q->T, k->T, r->ws);
 	else
-		s->layer.kind->backward(r->ctx, &s->layer, dx, grads + s->at, dy, x, q->saved[i], q->len, q->B, q->T, r->ws);
+		s->layer.kind->backward(r->ctx, &s->layer, dx, grads + s->at, r->add, dy, x, q->saved[i], q->len, q->B, q->T, r->ws);
 }
 
 size_t n2d_sublayer_saved(const struct n2d_sublayer *s, size_t B, size_t T, size_t S)
@@ -128,7 +128,7 @@ static void node_backward(const struct n2d_run *r, size_t i, float *dt, float *d
 	struct n2d_dropout d;
 	struct n2d_norm norm = norm_of(r, i, &d);
 	int post = r->m->c.norm == N2D_NORM_POST;
-	struct n2d_norm_grads g = {.dx = dt, .dr = dr, .dgamma = parameter(grads, at->gamma), .dbeta = parameter(grads, at->beta), .dy = dy,
+	struct n2d_norm_grads g = {.dx = dt, .dr = dr, .dgamma = parameter(grads, at->gamma), .dbeta = parameter(grads, at->beta), .add = r->add, .dy = dy,
 				   .dy2 = post ? next : NULL, .skip = post ? NULL : next};
 	n2d_trace_where(r->ctx, r->stack == &r->m->decoder ? "decoder norms" : "encoder norms");
 	n2d_norm_bwd(r->ctx, &norm, &g, n->t, parameter(r->m->w, at->gamma), n->mean, n->rstd, r->ws);

@@ -115,13 +115,13 @@ void n2d_transformer_encode(const struct n2d_ctx *ctx, const struct n2d_transfor
 			    const struct n2d_dropout_key *dropout);
 
 /* After forward: adds the batch's loss to *sum, fills p->row_nll. grads not NULL: also the first part of backward, the output
- * layer's gradients, each times `weight`, added to grads (the layout of m->w). eps: label smoothing. */
+ * layer's gradients, each times `weight`, into grads (the layout of m->w), or added to it when add. eps: label smoothing. */
 void n2d_transformer_loss(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
-			  struct n2d_loss_sum *sum, double eps, double weight, float *grads);
+			  struct n2d_loss_sum *sum, double eps, double weight, float *grads, int add);
 
-/* After loss with grads: the rest of the gradients, added to grads. The same dropout as forward. */
+/* After loss with grads: the rest of the gradients, with the same add: together they write all of grads but the gaps between parameters. The same dropout as forward. */
 void n2d_transformer_backward(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
-			      const struct n2d_dropout_key *dropout, float *grads);
+			      const struct n2d_dropout_key *dropout, float *grads, int add);
 
 /* FLOPs of the products of one pass over unpadded [B,S], [B,T]: forward, or forward and backward. */
 double n2d_transformer_flops(const struct n2d_transformer *m, size_t B, size_t S, size_t T, int train);

@@ -47,6 +47,7 @@ struct reorder {
 	float *to;
 	const float *from;
 	size_t D, W;
+	int add;
 };
 
 /* [out][tap][in] */
@@ -72,8 +73,8 @@ static void taps_backwards(void *arg, size_t o, int thread)
 			r->to[((r->W - 1 - w) * r->D + o) * r->D + i] = from[i * r->W + w];
 }
 
-/* Adds [out][tap][in] to PyTorch's. */
-static void add_taps(void *arg, size_t o, int thread)
+/* [out][tap][in] to PyTorch's. */
+static void put_taps(void *arg, size_t o, int thread)
 {
 	const struct reorder *r = arg;
 	float *to = r->to + o * r->D * r->W;
@@ -81,13 +82,13 @@ static void add_taps(void *arg, size_t o, int thread)
 	(void)thread;
 	for (size_t i = 0; i < r->D; i++)
 		for (size_t w = 0; w < r->W; w++)
-			to[i * r->W + w] += from[w * r->D + i];
+			to[i * r->W + w] = (r->add ? to[i * r->W + w] : 0) + from[w * r->D + i];
 }
 
 void n2d_convolution_pack(const struct n2d_ctx *ctx, float *packed, const float *weight, size_t D, size_t W)
 {
 	size_t one = n2d_packed_floats(ctx, W * D, D);
-	struct reorder r = {packed + 2 * one, weight, D, W};
+	struct reorder r = {packed + 2 * one, weight, D, W, 0};
 	n2d_parallel(ctx, D, taps_before_inputs, &r);
 	n2d_pack(ctx, packed, 1, W * D, D, r.to, W * D);
 	n2d_parallel(ctx, D, taps_backwards, &r);
@@ -202,8 +203,8 @@ void n2d_convolution_bwd(const struct n2d_ctx *ctx, const struct n2d_convolution
 	n2d_trace_close(ctx, &call);
 }
 
-void n2d_convolution_weights_acc(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, const float *dy,
-				 const float *x, float *ws)
+void n2d_convolution_weights(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, int add, const float *dy,
+			     const float *x, float *ws)
 {
 	struct n2d_call call;
 	observe(ctx, &call, "convolution_weights", c, dy, x, dweight, NULL);
@@ -219,8 +220,10 @@ void n2d_convolution_weights_acc(const struct n2d_ctx *ctx, const struct n2d_con
 		g.beta = p > 0;
 		n2d_gemm(ctx, &g, sum, ds + class_at(c, p), ws + class_at(c, p));
 	}
-	struct reorder r = {dweight, sum, c->D, c->W};
-	n2d_parallel(ctx, c->B && c->T ? c->D : 0, add_taps, &r);
+	if (!c->B || !c->T)
+		memset(sum, 0, c->D * c->W * c->D * sizeof *sum);
+	struct reorder r = {dweight, sum, c->D, c->W, add};
+	n2d_parallel(ctx, c->D, put_taps, &r);
 	n2d_trace_close(ctx, &call);
 }
 

@@ -35,9 +35,9 @@ void n2d_convolution_windows(const struct n2d_ctx *ctx, float *y, const float *x
 /* dx[B,T,D] */
 void n2d_convolution_bwd(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dx, const float *dy,
 			 const float *packed, float *ws);
-/* dweight[D,D,W] += */
-void n2d_convolution_weights_acc(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, const float *dy,
-				 const float *x, float *ws);
+/* dweight[D,D,W], or += when add */
+void n2d_convolution_weights(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, int add, const float *dy,
+			     const float *x, float *ws);
 
 /* 2 W D^2 a position and direction. */
 double n2d_convolution_flops(const struct n2d_convolution *c);

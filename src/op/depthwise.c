@@ -108,8 +108,8 @@ static void weight_columns(void *arg, size_t task, int thread)
 		}
 }
 
-void n2d_depthwise_weights_acc(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, const float *dy,
-			       const float *x)
+void n2d_depthwise_weights(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, int add, const float *dy,
+			   const float *x)
 {
 	struct n2d_call call;
 	struct job j = {ctx, c, dweight, dy, x, (ptrdiff_t)c->dilation};
@@ -118,6 +118,8 @@ void n2d_depthwise_weights_acc(const struct n2d_ctx *ctx, const struct n2d_convo
 		n2d_trace_read(&call, x, c->B * c->T, c->D, c->D, N2D_ALL_ROWS);
 		n2d_trace_write(&call, dweight, c->W, c->D, c->D);
 	}
+	if (!add)
+		memset(dweight, 0, c->W * c->D * sizeof *dweight);
 	n2d_parallel(ctx, (c->D + COLUMNS - 1) / COLUMNS, weight_columns, &j);
 	n2d_trace_close(ctx, &call);
 }

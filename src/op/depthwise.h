@@ -13,9 +13,9 @@ void n2d_depthwise_fwd(const struct n2d_ctx *ctx, const struct n2d_convolution *
 		       const float *weight);
 void n2d_depthwise_bwd(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dx, const float *dy,
 		       const float *weight);
-/* dweight[W,D] += */
-void n2d_depthwise_weights_acc(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, const float *dy,
-			       const float *x);
+/* dweight[W,D], or += when add */
+void n2d_depthwise_weights(const struct n2d_ctx *ctx, const struct n2d_convolution *c, float *dweight, int add, const float *dy,
+			   const float *x);
 
 /* 2 W D a position and direction. */
 double n2d_depthwise_flops(const struct n2d_convolution *c);

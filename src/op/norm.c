@@ -138,6 +138,10 @@ void n2d_norm_bwd(const struct n2d_ctx *ctx, const struct n2d_norm *n, const str
 		n2d_trace_write(&call, norm ? g->dgamma : NULL, 1, n->D, n->D);
 	}
 	n2d_parallel(ctx, tasks, bwd_task, &j);
+	if (norm && !g->add)
+		memset(g->dgamma, 0, n->D * sizeof *g->dgamma);
+	if (n->kind == N2D_LAYERNORM && !g->add)
+		memset(g->dbeta, 0, n->D * sizeof *g->dbeta);
 	if (norm)
 		ctx->k->colsum_acc(g->dgamma, ws, tasks, n->D, part(n));
 	if (n->kind == N2D_LAYERNORM)

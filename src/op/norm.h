@@ -36,7 +36,8 @@ size_t n2d_norm_bwd_workspace(const struct n2d_norm *n);
 struct n2d_norm_grads {
 	float *dx;             /* dt, the gradient of x: written; may be dy, dy2 or skip */
 	float *dr;             /* written with dropout only, without it is dx; may be dy, dy2 or skip, not dx */
-	float *dgamma, *dbeta; /* [D], added to; not looked at where there are no such parameters */
+	float *dgamma, *dbeta; /* [D], written, or added to when add; not looked at where there are no such parameters */
+	int add;
 	const float *dy;       /* the gradient of y */
 	const float *dy2;      /* more of it, or NULL */
 	const float *skip;     /* what reaches t past the norm, or NULL */

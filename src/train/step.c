@@ -7,7 +7,6 @@
 #include "base/size.h"
 #include "base/trace.h"
 #include "op/adam.h"
-#include "op/clear.h"
 #include "op/square_sum.h"
 
 int n2d_optimiser_init(struct n2d_optimiser *o, const struct n2d_transformer *m)
@@ -28,13 +27,6 @@ void n2d_optimiser_free(struct n2d_optimiser *o)
 	memset(o, 0, sizeof *o);
 }
 
-void n2d_step_begin(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_step_report *report)
-{
-	memset(report, 0, sizeof *report);
-	n2d_trace_where(ctx, "optimiser");
-	n2d_clear(ctx, o->grads, m->p.floats);
-}
-
 int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
 		   const struct n2d_step_options *options, const struct n2d_batch *b, struct n2d_step_report *report)
 {
@@ -42,8 +34,9 @@ int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, s
 	if (n2d_pass_shape(p, ctx, m, b->B, b->S, b->T))
 		return -1;
 	n2d_transformer_forward(ctx, m, p, b, &key);
-	n2d_transformer_loss(ctx, m, p, b, &report->sum, m->c.smoothing, 1, o->grads);
-	n2d_transformer_backward(ctx, m, p, b, &key, o->grads);
+	int add = report->sentences > 0;
+	n2d_transformer_loss(ctx, m, p, b, &report->sum, m->c.smoothing, 1, o->grads, add);
+	n2d_transformer_backward(ctx, m, p, b, &key, o->grads, add);
 	o->passes++;
 	report->src_tokens += b->src_tokens;
 	report->sentences += b->B;

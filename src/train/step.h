@@ -32,13 +32,13 @@ struct n2d_step_report {
 
 /* A step is cut into batches freely: its gradient is that of the mean loss over the target tokens of all of them together.
  *
- *	n2d_step_begin(ctx, m, o, &report);
- *	for each batch: n2d_step_batch(...)
+ *	struct n2d_step_report report = {0};
+ *	for each batch, one at least: n2d_step_batch(...)
  *	n2d_step_end(...)
  */
-void n2d_step_begin(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_step_report *report);
 
-/* Adds a batch's gradients. -1 and a message when it does not fit the pass. */
+/* The gradients of a step's first batch are written, those of others added: weight matrices are large, and clearing them first is
+ * one more pass over them. -1 and a message when it does not fit the pass. */
 int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
 		   const struct n2d_step_options *options, const struct n2d_batch *b, struct n2d_step_report *report);
 

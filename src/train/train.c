@@ -44,7 +44,7 @@ int n2d_train_validate(struct n2d_training *t, struct n2d_batches *data, struct 
 		if (n2d_pass_shape(&t->pass, t->ctx, t->model, b.B, b.S, b.T))
 			return -1;
 		n2d_transformer_forward(t->ctx, t->model, &t->pass, &b, NULL);
-		n2d_transformer_loss(t->ctx, t->model, &t->pass, &b, sum, t->model->c.smoothing, 0, NULL);
+		n2d_transformer_loss(t->ctx, t->model, &t->pass, &b, sum, t->model->c.smoothing, 0, NULL, 0);
 	}
 	return 0;
 }
@@ -54,7 +54,7 @@ int n2d_train_validate(struct n2d_training *t, struct n2d_batches *data, struct 
 static int step(struct n2d_training *t, const struct n2d_step_options *so, struct n2d_step_report *r, double *flops)
 {
 	*flops = 0;
-	n2d_step_begin(t->ctx, t->model, &t->optimiser, r);
+	*r = (struct n2d_step_report){0};
 	for (size_t i = 0; i < t->options->accumulate && t->at.batch < t->train->count; i++, t->at.batch++) {
 		struct n2d_batch b;
 		n2d_batches_get(t->train, &b, t->at.epoch + 1, t->at.batch);

@@ -51,6 +51,7 @@ void layer_run_open(struct layer_run *r, const struct n2d_layer_kind *kind, cons
 	make_len(r, len, &rng);
 	fill_rows(r, make(&r->x, B * T * c->D), &rng);
 	fill_rows(r, make(&r->dy, B * T * c->D), &rng);
+	r->add = 1;
 	r->dparams0 = malloc(r->nparams * sizeof(float) + 1);
 	n2d_rng_fill_normal(&rng, r->dparams0, r->nparams, 0, 1);
 	make(&r->y, B * T * c->D);
@@ -99,8 +100,10 @@ void layer_run_go(struct layer_run *r, const struct n2d_ctx *ctx, int train)
 		uint64_t kept = hash(&saved, 1);
 		refill(&ws);
 		refill(&r->dx);
-		memcpy(r->dparams.p, r->dparams0, r->nparams * sizeof(float));
-		k->backward(ctx, &r->layer, r->dx.p, r->dparams.p, r->dy.p, r->x.p, saved.p, layer_run_len(r), r->B, r->T, ws.p);
+		refill(&r->dparams);
+		if (r->add)
+			memcpy(r->dparams.p, r->dparams0, r->nparams * sizeof(float));
+		k->backward(ctx, &r->layer, r->dx.p, r->dparams.p, r->add, r->dy.p, r->x.p, saved.p, layer_run_len(r), r->B, r->T, ws.p);
 		if (hash(&saved, 1) != kept)
 			fail_msg("%s, %s: backward changed what forward saved", k->name, ctx->k->isa);
 	}

@@ -10,7 +10,8 @@ struct layer_run {
 	struct n2d_layer layer;
 	size_t B, T, nparams;
 	struct guard len, x, params, dy;  /* in; NaN in the padding of x and dy */
-	float *dparams0;                  /* what dparams holds before backward */
+	float *dparams0;                  /* what dparams holds before backward, which adds to it: */
+	int add;                          /* 1; 0: backward writes over NaN */
 	struct guard y, dx, dparams;      /* out */
 };
 
