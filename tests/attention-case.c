@@ -1,12 +1,13 @@
 #include "tests/attention-case.h"
 
-static struct array array_new(size_t floats)
+/* At the end of its pages, or at their start. */
+static struct array array_new(size_t floats, int at_start)
 {
-	struct array x = {malloc((floats + 32) * sizeof(float)), NULL, floats + 32};
-	assert_non_null(x.base);
-	for (size_t i = 0; i < x.floats; i++)
-		x.base[i] = NAN;
-	x.p = x.base + 16;
+	struct array x = {.floats = floats};
+	guard_alloc(&x.g, floats, at_start ? 0 : GUARD_END);
+	x.p = x.g.p;
+	for (size_t i = 0; i < floats; i++)
+		x.p[i] = NAN;
 	return x;
 }
 
@@ -29,66 +30,61 @@ static struct n2d_strides headed(size_t H, size_t T, size_t K, size_t gap)
 
 struct n2d_strides fused(size_t n, size_t H, size_t T, size_t K) { return (struct n2d_strides){T * n * H * K, K, n * H * K}; }
 
-static void workspace(struct work *w, size_t n)
-{
-	assert_true(n < (size_t)1 << 32);
-	w->ws = malloc((n + 1) * sizeof(float));
-	w->ws_floats = n;
-	assert_non_null(w->ws);
-	for (size_t i = 0; i < n + 1; i++)
-		w->ws[i] = NAN;
-}
-
 void work_init(struct work *w, const struct n2d_ctx *ctx, const struct n2d_attention *a, uint64_t seed)
 {
 	struct n2d_rng r;
+	int start = seed % 4 == 3;
 	n2d_rng_init(&r, seed, 7);
 	memset(w, 0, sizeof *w);
 	w->a = *a;
-	w->q = array_new(extent(a, a->q, a->Tq)), w->dq = array_new(extent(a, a->q, a->Tq));
-	w->k = array_new(extent(a, a->k, a->Tk)), w->dk = array_new(extent(a, a->k, a->Tk));
-	w->v = array_new(extent(a, a->v, a->Tk)), w->dv = array_new(extent(a, a->v, a->Tk));
-	w->o = array_new(extent(a, a->o, a->Tq)), w->d = array_new(extent(a, a->o, a->Tq));
+	w->q = array_new(extent(a, a->q, a->Tq), start), w->dq = array_new(extent(a, a->q, a->Tq), start);
+	w->k = array_new(extent(a, a->k, a->Tk), start), w->dk = array_new(extent(a, a->k, a->Tk), start);
+	w->v = array_new(extent(a, a->v, a->Tk), start), w->dv = array_new(extent(a, a->v, a->Tk), start);
+	w->o = array_new(extent(a, a->o, a->Tq), start), w->d = array_new(extent(a, a->o, a->Tq), start);
 	fill(&r, a, w->q.p, a->q, a->Tq, 1.5), fill(&r, a, w->k.p, a->k, a->Tk, 1);
 	fill(&r, a, w->v.p, a->v, a->Tk, 1), fill(&r, a, w->d.p, a->o, a->Tq, 1);
-	w->lse = malloc((a->B * a->H * a->Tq + 1) * sizeof(float));
-	assert_non_null(w->lse);
+	w->lse = array_new(a->B * a->H * a->Tq, start);
 	size_t f = n2d_attention_fwd_workspace(ctx, a), g = n2d_attention_bwd_workspace(ctx, a);
-	workspace(w, f > g ? f : g);
+	assert_true(f < (size_t)1 << 32 && g < (size_t)1 << 32);
+	w->ws = array_new(f > g ? f : g, 0);
+}
+
+static void array_free(struct array *x)
+{
+	if (x->p)
+		assert_int_equal(guard_check(&x->g), 0);
+	guard_free(&x->g);
 }
 
 void work_materialise(struct work *w, const struct n2d_ctx *ctx)
 {
 	w->materialised = 1;
-	w->P = malloc((w->a.B * w->a.H * w->a.Tq * w->a.Tk + 1) * sizeof(float));
-	assert_non_null(w->P);
-	free(w->ws);
-	workspace(w, n2d_attention_mat_bwd_workspace(ctx, &w->a));
+	w->P = array_new(w->a.B * w->a.H * w->a.Tq * w->a.Tk, 0);
+	array_free(&w->ws);
+	w->ws = array_new(n2d_attention_mat_bwd_workspace(ctx, &w->a), 0);
 }
 
 void work_free(struct work *w)
 {
-	struct array *x[] = {&w->q, &w->k, &w->v, &w->o, &w->dq, &w->dk, &w->dv, &w->d};
+	struct array *x[] = {&w->q, &w->k, &w->v, &w->o, &w->dq, &w->dk, &w->dv, &w->d, &w->lse, &w->ws, &w->P};
 	for (size_t i = 0; i < LENGTH(x); i++)
-		free(x[i]->base);
-	assert_true(isnan(w->ws[w->ws_floats])); /* nothing was written behind it */
-	free(w->lse), free(w->ws), free(w->P);
+		array_free(x[i]);
 }
 
 void forward(const struct n2d_ctx *ctx, struct work *w)
 {
 	if (w->materialised)
-		n2d_attention_mat_fwd(ctx, &w->a, w->o.p, w->P, w->q.p, w->k.p, w->v.p, w->ws);
+		n2d_attention_mat_fwd(ctx, &w->a, w->o.p, w->P.p, w->q.p, w->k.p, w->v.p, w->ws.p);
 	else
-		n2d_attention_fwd(ctx, &w->a, w->o.p, w->lse, w->q.p, w->k.p, w->v.p, w->ws);
+		n2d_attention_fwd(ctx, &w->a, w->o.p, w->lse.p, w->q.p, w->k.p, w->v.p, w->ws.p);
 }
 
 void backward(const struct n2d_ctx *ctx, struct work *w)
 {
 	if (w->materialised)
-		n2d_attention_mat_bwd(ctx, &w->a, w->dq.p, w->dk.p, w->dv.p, w->d.p, w->P, w->q.p, w->k.p, w->v.p, w->ws);
+		n2d_attention_mat_bwd(ctx, &w->a, w->dq.p, w->dk.p, w->dv.p, w->d.p, w->P.p, w->q.p, w->k.p, w->v.p, w->ws.p);
 	else
-		n2d_attention_bwd(ctx, &w->a, w->dq.p, w->dk.p, w->dv.p, w->d.p, w->o.p, w->lse, w->q.p, w->k.p, w->v.p, w->ws);
+		n2d_attention_bwd(ctx, &w->a, w->dq.p, w->dk.p, w->dv.p, w->d.p, w->o.p, w->lse.p, w->q.p, w->k.p, w->v.p, w->ws.p);
 }
 
 struct n2d_attention shape(size_t B, size_t H, size_t Tq, size_t Tk, size_t K, int mask)

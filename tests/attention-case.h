@@ -5,12 +5,14 @@
 #include "tests/unit.h"
 
 #include "op/attention.h"
+#include "tests/problem/guard.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
-/* Memory for floats, NaN everywhere, some of it on both sides of p. */
+/* Exactly so many floats, NaN everywhere, between pages that cannot be touched. */
 struct array {
-	float *base, *p;
+	struct guard g;
+	float *p;
 	size_t floats;
 };
 
@@ -24,9 +26,8 @@ struct array {
 /* Everything a case needs. Heads in fused or padded rows; what lies between is NaN and must stay so. */
 struct work {
 	struct n2d_attention a;
-	struct array q, k, v, o, dq, dk, dv, d;
-	float *lse, *ws, *P; /* P: the materialised version's weights */
-	size_t ws_floats;
+	struct array q, k, v, o, dq, dk, dv, d, lse, ws;
+	struct array P; /* the materialised version's weights */
 	int materialised;
 };
 

@@ -8,7 +8,7 @@ static void same(const char *isa, const char *what, const float *x, const float 
 			fail_msg("%s: %s[%zu] = %.9g, was %.9g", isa, what, i, (double)x[i], (double)y[i]);
 }
 
-static void same_array(const char *isa, const char *what, struct array x, struct array y) { same(isa, what, x.base, y.base, x.floats); }
+static void same_array(const char *isa, const char *what, struct array x, struct array y) { same(isa, what, x.p, y.p, x.floats); }
 
 /* 1, 2 and 3 threads: fewer heads than threads, as many, more. */
 static void test_threads(void **state)
@@ -117,7 +117,7 @@ static void test_last_query(void **state)
 				forward(&ctx, &x), forward(&ctx, &y);
 				same_rows(ctx.k->isa, "O of the last query", &b, y.o.p, b.o, x.o.p + (n[i] - 1) * a.o.st, a.o, 1);
 				for (size_t h = 0; h < a.H; h++)
-					same(ctx.k->isa, "its lse", y.lse + h, x.lse + h * n[i] + n[i] - 1, 1);
+					same(ctx.k->isa, "its lse", y.lse.p + h, x.lse.p + h * n[i] + n[i] - 1, 1);
 				work_free(&x), work_free(&y);
 			}
 }
@@ -252,7 +252,7 @@ static void test_unseen(void **state)
 			work_init(&x, &ctx, &a, 10);
 			forward(&ctx, &x), backward(&ctx, &x);
 			for (size_t i = 0; i < 80; i++)
-				assert_true(x.lse[i] == -INFINITY);
+				assert_true(x.lse.p[i] == -INFINITY);
 			EACH_ROW(&a, a.o, a.Tq)
 				for (size_t k = 0; k < a.K; k++)
 					assert_true(x.o.p[at + k] == 0 && x.dq.p[b * a.q.sb + t * a.q.st + k] == 0);

@@ -8,6 +8,37 @@
 
 #define PAGE ((size_t)4096)
 #define CANARY 0xa5
+#define LARGE ((size_t)1 << 20) /* memory of this size is given back */
+
+/* Mapping and protecting pages costs more than most cases that use them: what is freed serves again, by its size. */
+static struct {
+	char *map;
+	size_t size;
+} kept[32];
+
+static char *reuse(size_t size)
+{
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+		if (kept[i].map && kept[i].size == size) {
+			char *map = kept[i].map;
+			kept[i].map = NULL;
+			return map;
+		}
+	return NULL;
+}
+
+static char *map_new(size_t inner)
+{
+	char *map = mmap(NULL, inner + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map == MAP_FAILED || mprotect(map, PAGE, PROT_NONE) || mprotect(map + PAGE + inner, PAGE, PROT_NONE)) {
+		perror("guard_alloc");
+		exit(99);
+	}
+#ifdef MADV_HUGEPAGE
+	madvise(map + PAGE, inner, MADV_HUGEPAGE); /* as the arena has them: the same object is timed */
+#endif
+	return map;
+}
 
 void guard_alloc(struct guard *g, size_t n, int place)
 {
@@ -17,14 +48,9 @@ void guard_alloc(struct guard *g, size_t n, int place)
 		inner = PAGE;
 	g->n = n;
 	g->size = inner + 2 * PAGE;
-	g->map = mmap(NULL, g->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (g->map == MAP_FAILED || mprotect(g->map, PAGE, PROT_NONE) || mprotect(g->map + PAGE + inner, PAGE, PROT_NONE)) {
-		perror("guard_alloc");
-		exit(99);
-	}
-#ifdef MADV_HUGEPAGE
-	madvise(g->map + PAGE, inner, MADV_HUGEPAGE); /* as the arena has them: the same object is timed */
-#endif
+	g->map = reuse(g->size);
+	if (!g->map)
+		g->map = map_new(inner);
 	memset(g->map + PAGE, CANARY, inner);
 	g->p = (float *)(g->map + PAGE + (place == GUARD_END ? inner - bytes : offset));
 }
@@ -45,7 +71,15 @@ int guard_check(const struct guard *g)
 
 void guard_free(struct guard *g)
 {
-	if (g->map)
-		munmap(g->map, g->size);
+	static size_t next;
+	char *map = g->map;
+	size_t size = g->size;
+	if (map && size < LARGE) { /* takes the place of the one that has been kept longest */
+		size_t i = next++ % (sizeof kept / sizeof *kept);
+		map = kept[i].map, size = kept[i].size;
+		kept[i].map = g->map, kept[i].size = g->size;
+	}
+	if (map)
+		munmap(map, size);
 	memset(g, 0, sizeof *g);
 }

@@ -114,7 +114,7 @@ void problem_sizes(struct problem_use *u, const struct n2d_kernels *k)
 		for (size_t n = m * v - 1; n <= m * v + 1; n++)
 			if (n > last)
 				problem_use(u, n, 0, 0, 0, 0, 0), last = n;
-	static const size_t large[] = {257, 1000, 1025, 4099};
+	static const size_t large[] = {257, 288, 1000, 1024, 1025, 1026, 4099};
 	for (size_t i = 0; i < sizeof large / sizeof *large; i++)
 		if (large[i] > last)
 			problem_use(u, large[i], 0, 0, 0, 0, 0);
