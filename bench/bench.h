@@ -16,4 +16,16 @@ int bench_usage_error(const char *command);
 /* Prints the message; returns N2D_EXIT_FAILED. */
 int bench_failed(const char *command);
 
+struct common_options;
+struct n2d_ctx;
+
+/* How a command that measures begins: --help, Google's flags, its own by parse, which fills common, and contexts for these. */
+struct bench_command {
+	const char *name, *usage;
+	int (*parse)(int argc, char **argv); /* -1 and a message */
+	const struct common_options *common;
+};
+/* Returns the number of contexts in ctx[CTX_MOST]; 0 when there is nothing more to do, with the exit code in *code. */
+int bench_open(const struct bench_command *c, int *argc, char **argv, struct n2d_ctx *ctx, int *code);
+
 #endif

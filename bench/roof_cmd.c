@@ -159,15 +159,9 @@ int bench_roof(int argc, char **argv)
 	struct n2d_ctx ctx[CTX_MOST];
 	struct roof_levels levels;
 	struct csv_out out;
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0)
-			return fputs(usage, stdout), N2D_EXIT_OK;
-	drive_init(&argc, argv);
-	if (parse(argc, argv))
-		return bench_usage_error("roof");
-	int contexts = open_contexts(ctx, opt.isa, &opt.threads);
-	if (contexts < 0)
-		return bench_usage_error("roof");
+	int code, contexts = bench_open(&(struct bench_command){"roof", usage, parse, &opt}, &argc, argv, ctx, &code);
+	if (!contexts)
+		return code;
 	drive_catch();
 	machine_start(ctx, contexts);
 	if (roof_find_levels(&levels, ctx))

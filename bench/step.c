@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/threads.h"
 #include "bench/bench.h"
 #include "bench/csv.h"
 #include "bench/drive.h"
@@ -33,9 +32,8 @@ static const char usage[] =
 	"All times are wall-clock times.\n";
 
 static struct {
-	const char *isa, *csv, *preset;
-	struct size_list threads;
-	size_t samples;
+	struct common_options common;
+	const char *preset;
 	int peers, profile;
 } opt;
 
@@ -44,35 +42,18 @@ static int is_preset(const char *name) { return strcmp(name, "tiny") == 0 || str
 static int parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"samples", 1, 0, 's'}, {"csv", 1, 0, 'c'}, {"preset", 1, 0, 'p'},
-		{"peers", 0, 0, 'P'}, {"profile", 0, 0, 'f'}, {0, 0, 0, 0},
+		COMMON_OPTIONS, {"preset", 1, 0, 'p'}, {"peers", 0, &opt.peers, 1}, {"profile", 0, &opt.profile, 1}, {0, 0, 0, 0},
 	};
-	size_t all = (size_t)n2d_threads_default();
-	opt.threads = (struct size_list){all > 1 ? 2 : 1, {1, all}};
-	opt.samples = 10;
+	int bad = 0;
+	common_defaults(&opt.common);
 	opt.preset = "tiny,base";
 	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
-		switch (c) {
-		case 'i': opt.isa = optarg; break;
-		case 't':
-			if (parse_sizes(&opt.threads, "--threads", optarg))
-				return -1;
-			break;
-		case 's':
-			if (parse_number(&opt.samples, "--samples", optarg, 1, 100000))
-				return -1;
-			break;
-		case 'c': opt.csv = optarg; break;
-		case 'p':
-			if (check_list("--preset", opt.preset = optarg, is_preset))
-				return -1;
-			break;
-		case 'P': opt.peers = 1; break;
-		case 'f': opt.profile = 1; break;
-		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
-		}
-	return 0;
+	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
+		if (c == 'p')
+			bad = check_list("--preset", opt.preset = optarg, is_preset);
+		else if (c)
+			bad = common_option(&opt.common, c, argv);
+	return bad;
 }
 
 /* ---- cases: one group a preset */
@@ -89,9 +70,9 @@ static void collect(const struct n2d_ctx *ctx, int contexts)
 			continue;
 		for (int i = 0; i < contexts && ncases < ROOM; i++)
 			step_case_init(&cases[ncases++], ctx + i, presets[p]);
-		for (size_t i = 0; opt.peers && i < opt.threads.n && ncases + 1 < ROOM; i++) {
-			step_case_peer(&cases[ncases++], ctx, presets[p], (int)opt.threads.v[i], 0);
-			step_case_peer(&cases[ncases++], ctx, presets[p], (int)opt.threads.v[i], 1);
+		for (size_t i = 0; opt.peers && i < opt.common.threads.n && ncases + 1 < ROOM; i++) {
+			step_case_peer(&cases[ncases++], ctx, presets[p], (int)opt.common.threads.v[i], 0);
+			step_case_peer(&cases[ncases++], ctx, presets[p], (int)opt.common.threads.v[i], 1);
 		}
 	}
 }
@@ -100,9 +81,9 @@ static void collect(const struct n2d_ctx *ctx, int contexts)
 static void progress(void *arg, const struct bench_case *c)
 {
 	const size_t *selected = arg;
-	size_t taken = 0, most = opt.samples * *selected;
+	size_t taken = 0, most = opt.common.samples * *selected;
 	for (size_t i = 0; i < ncases; i++)
-		taken += cases[i].c.samples < opt.samples ? cases[i].c.samples : opt.samples;
+		taken += cases[i].c.samples < opt.common.samples ? cases[i].c.samples : opt.common.samples;
 	drive_progress((double)taken / (double)most, -1, c->id);
 }
 
@@ -111,7 +92,7 @@ static int measure(struct bench_case **selected, size_t n)
 	static struct roof_case peak[CTX_MOST];
 	struct sample_plan p = SAMPLE_PLAN;
 	int bad = 0;
-	p.want = p.extra = opt.samples;
+	p.want = p.extra = opt.common.samples;
 	p.stop = &drive_stop;
 	p.progress = progress;
 	p.arg = &n;
@@ -196,16 +177,10 @@ int bench_step(int argc, char **argv)
 	static struct bench_case *c[ROOM];
 	struct n2d_ctx ctx[CTX_MOST];
 	struct csv_out out;
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0)
-			return fputs(usage, stdout), N2D_EXIT_OK;
-	drive_init(&argc, argv);
-	if (parse(argc, argv))
-		return bench_usage_error("step");
-	int contexts = open_contexts(ctx, opt.isa, &opt.threads);
-	if (contexts < 0)
-		return bench_usage_error("step");
-	if (!opt.isa) /* the widest alone: contexts come widest first */
+	int code, contexts = bench_open(&(struct bench_command){"step", usage, parse, &opt.common}, &argc, argv, ctx, &code);
+	if (!contexts)
+		return code;
+	if (!opt.common.isa) /* the widest alone: contexts come widest first */
 		for (int i = 0; i < contexts; i++)
 			if (ctx[i].k != ctx[0].k)
 				contexts = i;
@@ -217,18 +192,18 @@ int bench_step(int argc, char **argv)
 		return N2D_EXIT_OK;
 	if (selected < 0)
 		return bench_usage_error("step");
-	if (opt.csv && csv_create(&out, opt.csv, "step/1", "id,program,isa,threads,preset,sample,calls,seconds,clean,flops,tokens,peak_flops"))
+	if (opt.common.csv && csv_create(&out, opt.common.csv, "step/1", "id,program,isa,threads,preset,sample,calls,seconds,clean,flops,tokens,peak_flops"))
 		return bench_failed("step");
 	drive_catch();
 	for (long i = 0; i < selected; i++) /* before threads are pinned */
 		step_case_start(c[i]->arg);
 	machine_start(ctx, contexts);
 	int bad = measure(c, (size_t)selected);
-	struct drive_report report = {.describe = describe, .row = opt.csv ? row : NULL, .user = &out};
+	struct drive_report report = {.describe = describe, .row = opt.common.csv ? row : NULL, .user = &out};
 	drive_report(c, (size_t)selected, &report);
 	profiles();
 	print();
-	if (opt.csv && (csv_finish(&out) || machine_beside(opt.csv, "step", NULL, (int)opt.threads.v[opt.threads.n - 1])))
+	if (opt.common.csv && (csv_finish(&out) || machine_beside(opt.common.csv, "step", NULL, (int)opt.common.threads.v[opt.common.threads.n - 1])))
 		return bench_failed("step");
 	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
 }
