@@ -79,6 +79,8 @@ static void options_change_the_counts(void **state)
 	} change[] = {
 		{"tied=output", 1000 * 128}, {"tied=none", 2 * 1000 * 128}, {"output-bias=yes", 1000},
 		{"norm=pre", 4 * 128}, {"norm=pre final-norm=no", 0}, {"final-norm=yes", 4 * 128},
+		{"norm-kind=none", -20 * 2 * 128}, {"norm-kind=none norm=pre", -20 * 2 * 128}, {"residual=no", 0},
+		{"ffn=no", -8 * (2 * 128 * 256 + 256 + 128 + 2 * 128)},
 		{"norm-kind=rms", -20 * 128}, {"positions=learned max-length=50", 2 * 50 * 128}, {"positions=none", 0},
 		{"positions=rotary", 0}, {"activation=gelu", 0}, {"activation=swiglu", 8 * (256 * 128 + 256)}, {"window=5", 0},
 		{"dropout=0", 0}, {"smoothing=0.2", 0},
@@ -176,7 +178,8 @@ static void options_read_back(void **state)
 {
 	(void)state;
 	struct n2d_config c = make("big vocab=37000 d-k=48 dropout=0.30000000000000004 smoothing=1e-3 norm=pre norm-kind=rms "
-				   "positions=rotary activation=swiglu tied=output output-bias=yes window=7 dec-layers=2");
+				   "positions=rotary activation=swiglu tied=output output-bias=yes window=7 dec-layers=2 "
+				   "residual=no ffn=no");
 	struct n2d_config d = {0};
 	assert_int_equal(n2d_config_preset(&d, "tiny"), 0);
 	for (size_t i = 0; i < n2d_options.count; i++) {
@@ -237,6 +240,7 @@ static void what_does_not_go_together_is_refused(void **state)
 		{"base vocab=10 mixer=conv positions=rotary", "rotary"},
 		{"base vocab=10 d-k=3 positions=rotary", "even, not 3"},
 		{"base vocab=10 mixer=conv conv-width=4", "odd, not 4"},
+		{"base vocab=10 norm-kind=none final-norm=yes", "needs a norm"},
 		{"base vocab=1000000000 d-model=1000000000 heads=1", "too many parameters"},
 		{"base vocab=1000000000 d-model=1000000000 heads=1000000000 d-k=1000000000 d-v=1000000000 d-ff=1000000000 layers=10000",
 		 "too many parameters"},

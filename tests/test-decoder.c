@@ -147,6 +147,7 @@ static void caches_give_what_the_whole_gives(void **state)
 	static const char *const models[] = {
 		"", "norm=pre", "norm-kind=rms final-norm=yes", "positions=learned", "positions=none", "positions=rotary d-k=4 d-v=4", "activation=swiglu",
 		"mixer=lstm", "mixer=conv", "mixer=conv conv-width=5", "window=3", "tied=none output-bias=yes", "d-k=3 d-v=5", "enc-layers=0",
+		"residual=no", "residual=no norm-kind=none", "norm=pre ffn=no",
 	};
 	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
 		walk(models[i], 20);

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "base/size.h"
-#include "model/transformer.h"
+#include "model/stack.h"
 #include "tests/unit.h"
 
 static struct n2d_ctx ctx;
@@ -85,6 +85,12 @@ static void pass_init(struct n2d_pass *p, const struct n2d_transformer *m)
 	assert_int_equal(n2d_pass_init(p, m, &need, 1), 0);
 }
 
+static void end(struct n2d_transformer *m, struct n2d_pass *p)
+{
+	n2d_pass_free(p);
+	n2d_transformer_free(m);
+}
+
 /* Loss of a batch; when grads is not NULL its gradients, or with add added to it. */
 static double run_into(struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b, const struct n2d_dropout_key *key, float *grads,
 		       int add)
@@ -119,7 +125,7 @@ static double slope(struct n2d_transformer *m, struct n2d_pass *p, const struct 
 		for (size_t i = 0; i < n; i++)
 			w[i] = (float)(old[i] + (side ? -h : h) * g[i] / norm);
 		n2d_transformer_pack(&ctx, m);
-		f[side] = run(m, p, b, NULL, NULL);
+		f[side] = run(m, p, b, &(struct n2d_dropout_key){9, 4, (float)m->c.dropout}, NULL);
 	}
 	memcpy(w, old, n * sizeof *old);
 	n2d_transformer_pack(&ctx, m);
@@ -161,6 +167,9 @@ static const char *const models[] = {
 	"", "norm=pre", "norm=pre final-norm=no", "final-norm=yes", "norm-kind=rms", "norm=pre norm-kind=rms", "positions=learned",
 	"positions=none", "positions=rotary d-k=4 d-v=4", "activation=swiglu", "mixer=lstm", "mixer=conv", "window=2",
 	"tied=output", "tied=none output-bias=yes", "d-k=3 d-v=5", "d-k=6 d-v=2 heads=1", "enc-layers=0", "enc-layers=1 dec-layers=3",
+	"dropout=0.3", "norm=pre dropout=0.3", "norm-kind=none", "norm-kind=none norm=pre layers=1 dropout=0.3", "ffn=no",
+	/* with attention alone and no residual sums all rows become the same, and gradients too small to check */
+	"residual=no mixer=conv", "residual=no mixer=conv dropout=0.3", "residual=no mixer=conv norm=pre ffn=no dropout=0.3",
 };
 enum { MODELS = sizeof models / sizeof *models };
 
@@ -176,13 +185,57 @@ static void every_gradient_is_the_slope(void **state)
 		fill(&s, B, S, T, lengths_s, lengths_t, 0);
 		float *grads = calloc(m.p.floats, sizeof *grads);
 		assert_non_null(grads);
-		double loss = run(&m, &p, &s.b, NULL, grads);
+		double loss = run(&m, &p, &s.b, &(struct n2d_dropout_key){9, 4, (float)m.c.dropout}, grads);
 		for (size_t k = 0; k < m.p.n; k++)
 			check_gradient(&m, &p, &s.b, &m.p.list[k], grads, loss, models[i]);
 		free(grads);
-		n2d_pass_free(&p);
-		n2d_transformer_free(&m);
+		end(&m, &p);
 	}
+}
+
+/* ---- what is left out of a model is not there */
+
+/* The decoder's result, when its last sublayer gives 0 whatever it reads. */
+static const float *without_the_last(struct n2d_transformer *m, struct n2d_pass *p, struct sentences *s, const char *options)
+{
+	model_init(m, options);
+	pass_init(p, m);
+	fill(s, B, S, T, lengths_s, lengths_t, 0);
+	for (size_t i = 0; i < m->p.n; i++)
+		if (strncmp(m->p.list[i].name, "decoder.layers.1.linear", 23) == 0)
+			memset(m->w + m->p.list[i].offset, 0, m->p.list[i].count * sizeof(float));
+	n2d_transformer_pack(&ctx, m);
+	run(m, p, &s->b, NULL, NULL);
+	return p->target.out;
+}
+
+static void parts_left_out_are_not_there(void **state)
+{
+	(void)state;
+	struct n2d_transformer m;
+	struct n2d_pass p;
+	struct sentences s;
+	float before[ROWS * 12] = {0};
+	const size_t size = (size_t)B * T * 12 * sizeof *before;
+	assert_memory_equal(without_the_last(&m, &p, &s, "residual=no norm-kind=none"), before, size);
+	end(&m, &p);
+	/* With the residual sum and no norm that sublayer changes nothing: the result is what it read. */
+	const float *out = without_the_last(&m, &p, &s, "norm-kind=none");
+	assert_memory_not_equal(out, before, size);
+	memcpy(before, p.target.nodes[m.decoder.n - 1].y, size);
+	assert_memory_equal(out, before, size);
+	end(&m, &p);
+	/* With a norm and no residual sum every row is the norm of 0: its bias. */
+	out = without_the_last(&m, &p, &s, "residual=no");
+	for (size_t i = 0; i < (size_t)B * T; i++)
+		assert_memory_equal(out + i * 12, m.w + m.decoder.nodes[m.decoder.n].beta, 12 * sizeof *out);
+	end(&m, &p);
+	without_the_last(&m, &p, &s, "ffn=no");
+	assert_int_equal(m.encoder.n, 2);
+	assert_int_equal(m.decoder.n, 4);
+	for (size_t i = 0; i < m.p.n; i++)
+		assert_null(strstr(m.p.list[i].name, "linear"));
+	end(&m, &p);
 }
 
 /* ---- what must not change a bit */
@@ -213,8 +266,7 @@ static void threads_change_no_bit(void **state)
 		}
 		free(first);
 		ctx.threads = 3;
-		n2d_pass_free(&p);
-		n2d_transformer_free(&m);
+		end(&m, &p);
 	}
 }
 
@@ -243,8 +295,7 @@ static void first_gradients_are_written(void **state)
 			}
 		}
 		free(added), free(written);
-		n2d_pass_free(&p);
-		n2d_transformer_free(&m);
+		end(&m, &p);
 	}
 }
 
@@ -297,8 +348,7 @@ static void outputs_do_not_see_later_words(void **state)
 			assert_memory_equal(before, p.target.out, t * D * sizeof *before);
 			assert_memory_not_equal(before + t * D, p.target.out + t * D, D * sizeof *before);
 		}
-		n2d_pass_free(&p);
-		n2d_transformer_free(&m);
+		end(&m, &p);
 	}
 }
 
@@ -320,8 +370,7 @@ static void a_nan_stays_in_its_sentence(void **state)
 	run(&m, &p, &s.b, NULL, NULL);
 	assert_true(isnan(p.row_nll[0]));
 	assert_memory_equal(before + T, p.row_nll + T, sizeof(float) * (B - 1) * T);
-	n2d_pass_free(&p);
-	n2d_transformer_free(&m);
+	end(&m, &p);
 }
 
 static void what_does_not_fit_is_refused(void **state)
@@ -336,15 +385,14 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_non_null(strstr(n2d_error_text(), "11 tokens"));
 	assert_int_equal(n2d_pass_shape(&p, &ctx, &m, 100000, 10, 10), -1);
 	assert_int_equal(n2d_pass_bytes(&ctx, &m, (size_t)1 << 40, (size_t)1 << 20, 10, 1), N2D_TOO_LARGE);
-	n2d_pass_free(&p);
-	n2d_transformer_free(&m);
+	end(&m, &p);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_gradient_is_the_slope), cmocka_unit_test(threads_change_no_bit),
-		cmocka_unit_test(first_gradients_are_written),
+		cmocka_unit_test(every_gradient_is_the_slope), cmocka_unit_test(parts_left_out_are_not_there),
+		cmocka_unit_test(threads_change_no_bit), cmocka_unit_test(first_gradients_are_written),
 		cmocka_unit_test(padding_changes_no_bit), cmocka_unit_test(outputs_do_not_see_later_words),
 		cmocka_unit_test(a_nan_stays_in_its_sentence), cmocka_unit_test(what_does_not_fit_is_refused),
 	};

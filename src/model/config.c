@@ -23,8 +23,10 @@ static const struct n2d_option options[] = {
 	SIZE("enc-layers", enc_layers, NULL, 0, 10000, "layers of the encoder"),
 	SIZE("dec-layers", dec_layers, NULL, 1, 10000, "layers of the decoder"),
 	CHOICE("norm", norm, "post|pre", "normalise after each residual sum, as the paper, or before each sublayer"),
-	CHOICE("norm-kind", norm_kind, "layer|rms", "LayerNorm or RMSNorm"),
+	CHOICE("norm-kind", norm_kind, "layer|rms|none", "LayerNorm, RMSNorm, or no norm at all"),
 	CHOICE("final-norm", final_norm, "auto|no|yes", "a norm behind each stack; auto: with norm pre"),
+	CHOICE("residual", residual, "no|yes", "a sublayer adds its output to its input; no: its output goes on alone"),
+	CHOICE("ffn", ffn, "no|yes", "feed-forward networks; no: layers without"),
 	CHOICE("positions", positions, "sinusoidal|learned|none|rotary", "how positions are told"),
 	CHOICE("activation", activation, "relu|gelu|swiglu", "of the feed-forward networks"),
 	CHOICE("mixer", mixer, "attention|lstm|conv", "what stands in the place of self-attention"),
@@ -40,7 +42,7 @@ const struct n2d_option_table n2d_options = {options, sizeof options / sizeof *o
 
 static const struct n2d_config base = {
 	.d_model = 512, .d_ff = 2048, .heads = 8, .enc_layers = 6, .dec_layers = 6, .conv_width = 3, .max_length = 1024,
-	.dropout = 0.1, .smoothing = 0.1,
+	.dropout = 0.1, .smoothing = 0.1, .residual = 1, .ffn = 1,
 };
 
 /* Differences from base. tiny: Wu et al., "Good for Misconceived Reasons" (ACL 2021). */
@@ -83,8 +85,12 @@ size_t n2d_config_d_v(const struct n2d_config *c) { return c->d_v ? c->d_v : c->
 
 int n2d_config_final_norm(const struct n2d_config *c)
 {
+	if (c->norm_kind == N2D_NORM_NO)
+		return 0;
 	return c->final_norm == N2D_FINAL_AUTO ? c->norm == N2D_NORM_PRE : c->final_norm == N2D_FINAL_YES;
 }
+
+size_t n2d_config_sublayers(const struct n2d_config *c, int decoder) { return 1 + (decoder != 0) + (c->ffn != 0); }
 
 int n2d_config_check(const struct n2d_config *c)
 {
@@ -99,6 +105,8 @@ int n2d_config_check(const struct n2d_config *c)
 		return n2d_error("positions rotary needs mixer attention");
 	if (c->positions == N2D_POSITIONS_ROTARY && n2d_config_d_k(c) % 2)
 		return n2d_error("positions rotary turns pairs: d-k must be even, not %zu", n2d_config_d_k(c));
+	if (c->norm_kind == N2D_NORM_NO && c->final_norm == N2D_FINAL_YES)
+		return n2d_error("final-norm yes needs a norm: norm-kind layer or rms, not none");
 	if (c->mixer == N2D_MIXER_CONV && c->conv_width % 2 == 0)
 		return n2d_error("conv-width must be odd, not %zu: the encoder looks equally far to both sides", c->conv_width);
 	return 0;

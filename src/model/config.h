@@ -7,7 +7,7 @@
 #include "base/option.h"
 
 enum n2d_config_norm { N2D_NORM_POST, N2D_NORM_PRE };       /* LayerNorm(x + f(x)), as the paper; x + f(LayerNorm(x)) */
-enum n2d_config_norm_kind { N2D_NORM_LAYER, N2D_NORM_RMS }; /* with mean and bias; root mean square, without both */
+enum n2d_config_norm_kind { N2D_NORM_LAYER, N2D_NORM_RMS, N2D_NORM_NO }; /* with mean and bias; root mean square, without both; none */
 enum n2d_config_final_norm { N2D_FINAL_AUTO, N2D_FINAL_NO, N2D_FINAL_YES };
 enum n2d_config_positions { N2D_POSITIONS_SINUSOIDAL, N2D_POSITIONS_LEARNED, N2D_POSITIONS_NONE, N2D_POSITIONS_ROTARY };
 enum n2d_config_activation { N2D_ACTIVATION_RELU, N2D_ACTIVATION_GELU, N2D_ACTIVATION_SWIGLU };
@@ -16,6 +16,7 @@ enum n2d_config_tied { N2D_TIED_ALL, N2D_TIED_OUTPUT, N2D_TIED_NONE };
 
 struct n2d_config {
 	int norm, norm_kind, final_norm, positions, activation, mixer, tied, output_bias; /* of the enums above */
+	int residual, ffn; /* 0: sublayers' outputs go on alone; no feed-forward networks */
 	size_t vocab, d_model, d_ff, heads;
 	size_t d_k, d_v; /* width of a head's queries and keys, and of its values; 0: d_model / heads */
 	size_t enc_layers, dec_layers;
@@ -40,5 +41,8 @@ int n2d_config_check(const struct n2d_config *c);
 size_t n2d_config_d_k(const struct n2d_config *c);
 size_t n2d_config_d_v(const struct n2d_config *c);
 int n2d_config_final_norm(const struct n2d_config *c);
+
+/* Of one layer: the mixer, cross-attention in the decoder, and the feed-forward network last. */
+size_t n2d_config_sublayers(const struct n2d_config *c, int decoder);
 
 #endif

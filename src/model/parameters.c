@@ -68,6 +68,8 @@ static void stacked(struct n2d_parameter *t, size_t a, size_t b, size_t c, size_
 static void norm(struct maker *m, const char *group, const char *name)
 {
 	char full[32];
+	if (m->c->norm_kind == N2D_NORM_NO)
+		return;
 	align(m);
 	snprintf(full, sizeof full, "%s.weight", name);
 	add(m, group, full, N2D_INIT_ONE, m->c->d_model, 0, 0);
@@ -130,17 +132,17 @@ static const char *const mixers[2][3] = {
 static void stack(struct maker *m, int decoder)
 {
 	const char *side = decoder ? "decoder" : "encoder", *norms = decoder ? "decoder norms" : "encoder norms";
+	static const char *const names[] = {"norm1", "norm2", "norm3"};
 	size_t layers = decoder ? m->c->dec_layers : m->c->enc_layers;
 	for (size_t i = 0; i < layers && !m->failed; i++) {
 		snprintf(m->prefix, sizeof m->prefix, "%s.layers.%zu.", side, i);
 		mixer(m, mixers[decoder][m->c->mixer]);
 		if (decoder)
 			attention(m, "decoder cross-attention", "multihead_attn");
-		feed_forward(m, decoder ? "decoder feed-forward" : "encoder feed-forward");
-		norm(m, norms, "norm1");
-		norm(m, norms, "norm2");
-		if (decoder)
-			norm(m, norms, "norm3");
+		if (m->c->ffn)
+			feed_forward(m, decoder ? "decoder feed-forward" : "encoder feed-forward");
+		for (size_t k = 0; k < n2d_config_sublayers(m->c, decoder); k++)
+			norm(m, norms, names[k]);
 	}
 	snprintf(m->prefix, sizeof m->prefix, "%s.", side);
 	if (n2d_config_final_norm(m->c))

@@ -8,7 +8,8 @@
  *	src_positions.weight, tgt_positions.weight [max-length,D]   with positions learned
  *
  * What PyTorch has not: in_proj stacks queries, keys and values as [H d_k + H d_k + H d_v, D] where d_k, d_v are not D / H;
- * with swiglu linear1 is [2 F, D], the gate's rows first; an RMSNorm has no bias; mixers are called lstm (as nn.LSTM of one layer:
+ * with swiglu linear1 is [2 F, D], the gate's rows first; an RMSNorm has no bias; without feed-forward networks a layer has no linear1 and linear2 and
+ * not the last of its norms; mixers are called lstm (as nn.LSTM of one layer:
  * lstm.weight_ih_l0 ...) and conv (as nn.Conv1d: [D, D, W]). Final norms (encoder.norm) stand only where the configuration
  * has them; nn.Transformer itself always makes them. */
 #ifndef N2D_PARAMETERS_H

@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "base/trace.h"
 #include "layer/cross_attention.h"
+#include "op/dropout.h"
 #include "op/norm.h"
 
 /* ---- sublayers */
@@ -92,16 +93,18 @@ static const float *residual(const struct n2d_run *r, size_t i)
 	return r->m->c.norm == N2D_NORM_POST ? before->y : before->t;
 }
 
-/* branch: the sublayer's output; NULL: t is there already. */
+/* branch: the sublayer's output; NULL: t is there already, or without residual sums what dropout makes t. */
 static void node_forward(const struct n2d_run *r, size_t i, const float *branch)
 {
 	const struct n2d_node *n = &r->side->nodes[i];
 	const struct n2d_norm_at *at = &r->stack->nodes[i];
 	struct n2d_dropout d;
 	struct n2d_norm norm = norm_of(r, i, &d);
+	n2d_trace_where(r->ctx, r->stack == &r->m->decoder ? "decoder norms" : "encoder norms");
+	if (!branch && has_dropout(r, i))
+		n2d_dropout(r->ctx, n->t, n->t, &d, norm.rows, norm.D);
 	if (!branch && n->y == n->t)
 		return;
-	n2d_trace_where(r->ctx, r->stack == &r->m->decoder ? "decoder norms" : "encoder norms");
 	n2d_norm_fwd(r->ctx, &norm, n->y, n->t, n->mean, n->rstd, branch ? residual(r, i) : n->t, branch,
 		     parameter(r->m->w, at->gamma), parameter(r->m->w, at->beta));
 }
@@ -110,10 +113,10 @@ void n2d_stack_forward(const struct n2d_run *r)
 {
 	const struct n2d_stack *s = r->stack;
 	for (size_t i = 0; i < s->n_nodes; i++) {
-		float *branch = i > 0 && i <= s->n ? r->spare[0] : NULL;
-		if (branch) {
+		float *branch = i > 0 && i <= s->n && r->m->c.residual ? r->spare[0] : NULL;
+		if (i > 0 && i <= s->n) {
 			n2d_trace_where(r->ctx, where(r, &s->sublayers[i - 1]));
-			r->apply(r, i - 1, branch, r->side->nodes[i - 1].y);
+			r->apply(r, i - 1, branch ? branch : r->side->nodes[i].t, r->side->nodes[i - 1].y);
 		}
 		node_forward(r, i, branch);
 	}
@@ -147,7 +150,7 @@ float *n2d_stack_backward(const struct n2d_run *r, float *grads, float *dmemory)
 			dt = swap;
 		} else if (i > 0) {
 			sublayer_backward(r, i - 1, dy, has_dropout(r, i) ? dr : dt, grads, dmemory);
-			residual_follows = 1;
+			residual_follows = r->m->c.residual;
 		}
 	}
 	return dt;

@@ -4,7 +4,8 @@
  *	norm pre    t_0 = x,  t_i = t_{i-1} + dropout(f_{i-1}(y_{i-1})),  y_i = norm(t_i)
  *
  * Node i is t_i, the sum, and y_i, what the next sublayer reads; the last node's y is the result. With norm post a final norm is
- * one node more, without a sublayer. A node without a norm has y = t, one array. */
+ * one node more, without a sublayer. A node without a norm has y = t, one array. Without residual sums t_i = dropout(f_{i-1}(y_{i-1}))
+ * alone. */
 #ifndef N2D_STACK_H
 #define N2D_STACK_H
 

@@ -72,7 +72,7 @@ static int stack_init(struct n2d_transformer *m, struct n2d_stack *s, int decode
 	static const enum n2d_sublayer_kind order[2][3] = {
 		{N2D_SUBLAYER_MIXER, N2D_SUBLAYER_FFN}, {N2D_SUBLAYER_MIXER, N2D_SUBLAYER_CROSS, N2D_SUBLAYER_FFN}};
 	const char *side = decoder ? "decoder" : "encoder";
-	size_t per = decoder ? 3 : 2, post = m->c.norm == N2D_NORM_POST;
+	size_t per = n2d_config_sublayers(&m->c, decoder), post = m->c.norm == N2D_NORM_POST;
 	s->n = per * (decoder ? m->c.dec_layers : m->c.enc_layers);
 	s->n_nodes = s->n + 1 + (post && n2d_config_final_norm(&m->c));
 	s->sublayers = calloc(s->n + 1, sizeof *s->sublayers);
