@@ -35,6 +35,19 @@ rules() {
 	forbid 'intrinsics in' 'src tests bench' '<(immintrin|x86intrin|arm_neon)\.h>|\b_mm[0-9]*_[a-z]'
 	forbid 'inexact mathematics or this machine'\''s flags in' 'Makefile.am configure.ac simd/simd.am src/src.am' \
 		'-ffast-math|-Ofast|-march=native|-funsafe-math'
+	installed
+}
+
+# What is installed (src/src.am) includes only what is installed too.
+installed() {
+	[ -e "$root/src/src.am" ] || return 0
+	headers=$(sed -e :a -e '/\\$/{N; s/\\\n//; ta' -e '}' "$root/src/src.am" |
+		sed -nE 's/^(n2dsimdinclude_HEADERS|[a-z]+_headers) *= *//p' | tr -s '\t\n' '  ')
+	(cd "$root" && for h in $headers; do
+		sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"([^"]+)".*/\1/p' "$h" | while read -r i; do
+			case " $headers " in *" src/$i "* | *" $i "*) ;; *) echo "$h: includes $i, which is not installed" ;; esac
+		done
+	done)
 }
 
 sources() { find "$@" -type f \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.am' -o -name '*.ac' \) 2>/dev/null; }
@@ -48,14 +61,18 @@ forbid() {
 	(cd "$root" && sources $2 | xargs -r grep -nE -e "$3" /dev/null | sed "s|\$|   ($1 $(echo "$2" | tr ' ' ','))|")
 }
 
-# planted FILE LINE: the rules must see it.
+# planted FILE LINE [FILE LINE]: the rules must see it.
 planted() {
 	rm -rf "$scratch/tree"
-	mkdir -p "$scratch/tree/$(dirname "$1")"
-	printf '%s\n' "$2" >"$scratch/tree/$1"
+	plant=$1:$2
+	while [ $# -gt 0 ]; do
+		mkdir -p "$scratch/tree/$(dirname "$1")"
+		printf '%s\n' "$2" >"$scratch/tree/$1"
+		shift 2
+	done
 	root=$scratch/tree
 	if [ -n "$(rules)" ]; then passed=$((passed + 1)); else
-		echo "FAIL not seen: $1: $2"
+		echo "FAIL not seen: $plant"
 		failed=$((failed + 1))
 	fi
 }
@@ -80,6 +97,7 @@ planted tests/a.c '#include "simd/vec_avx2.h"'
 planted bench/a.c '#include "tests/unit.h"'
 planted bench/a.cc '#include "cli/cli.h"'
 planted src/src.am 'libn2d_la_CFLAGS = -O3 -ffast-math'
+planted src/model/a.h '#include "model/b.h"' src/src.am 'model_headers = src/model/a.h'
 
 root=$src
 checked=$(cd "$root" && sources simd src tests bench | wc -l)

@@ -8,6 +8,7 @@
 #include "layer/cross_attention.h"
 #include "layer/linear.h"
 #include "model/plan.h"
+#include "model/stack.h"
 #include "op/embed.h"
 #include "op/position.h"
 

@@ -2,7 +2,7 @@
 #ifndef N2D_DECODER_H
 #define N2D_DECODER_H
 
-#include "model/stack.h"
+#include "model/transformer.h"
 
 struct n2d_decoder {
 	const struct n2d_ctx *ctx;
