@@ -170,6 +170,19 @@ static void context_names_what_can_be_used(void **state)
 	assert_int_equal(n2d_ctx_init(&ctx, "scalar", -1), -1);
 }
 
+/* Pages that were written count, in bytes. */
+static void memory_peak_counts_what_was_held(void **state)
+{
+	(void)state;
+	const size_t size = (size_t)64 << 20;
+	volatile char *p = malloc(size);
+	assert_non_null((void *)p);
+	for (size_t i = 0; i < size; i += 4096)
+		p[i] = 1;
+	free((void *)p);
+	assert_in_range(n2d_memory_peak(), size, size << 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +193,7 @@ int main(void)
 		cmocka_unit_test(threads_do_every_task_once),
 		cmocka_unit_test(every_thread_flushes_denormals),
 		cmocka_unit_test(context_names_what_can_be_used),
+		cmocka_unit_test(memory_peak_counts_what_was_held),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

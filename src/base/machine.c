@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The value of the first "KEY : value" line of /proc/cpuinfo. */
@@ -135,4 +136,11 @@ void n2d_cache_doubt(const struct n2d_cache *c, char *text, size_t size)
 		snprintf(text, size, "an L3 smaller than the L2 is implausible");
 	else if (c->l3 > (size_t)128 << 20) /* the largest that one processor reaches, stacked cache included */
 		snprintf(text, size, "an L3 of %zu MiB is more than one processor reaches: the host's total?", c->l3 >> 20);
+}
+
+size_t n2d_memory_peak(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (size_t)u.ru_maxrss * 1024;
 }

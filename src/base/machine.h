@@ -25,4 +25,7 @@ void n2d_cache_doubt(const struct n2d_cache *reported, char *text, size_t size);
  * when it does not tell. */
 size_t n2d_memory_available(void);
 
+/* Bytes of memory that this process has held at once at most, as the kernel counts its pages. */
+size_t n2d_memory_peak(void);
+
 #endif

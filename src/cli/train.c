@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/machine.h"
 #include "base/peak.h"
 #include "cli/cli.h"
 #include "cli/model_options.h"
@@ -336,8 +337,8 @@ static int conclude(const struct session *s, enum n2d_train_end end)
 		return N2D_EXIT_FAILED;
 	}
 	if (!s->a->quiet) {
-		fprintf(stderr, "%s after step %llu, %.0f s in steps", end == N2D_TRAIN_STOPPED ? "stopped" : "finished",
-			(unsigned long long)t->optimiser.step, t->at.seconds);
+		fprintf(stderr, "%s after step %llu, %.0f s in steps, %.0f MiB of memory at most", end == N2D_TRAIN_STOPPED ? "stopped" : "finished",
+			(unsigned long long)t->optimiser.step, t->at.seconds, (double)n2d_memory_peak() / (1 << 20));
 		if (t->at.best_step)
 			fprintf(stderr, "; lowest validation nll %.4f (perplexity %.2f) at step %llu", t->at.best, exp(t->at.best),
 				(unsigned long long)t->at.best_step);
