@@ -26,6 +26,7 @@ rules() {
 	rule src/model "$(quoted "$model")|$std|<(assert|stdlib|stdio|jansson|zlib)\.h>"
 	rule src/text "$(quoted "$text")|$system"
 	rule src/train "$(quoted "$model|(text|train)/[^\"]+")|$std|<(assert|stdlib|stdio)\.h>"
+	rule src/decode "$(quoted "$model|(text|decode)/[^\"]+")|$std|<(assert|stdlib|stdio)\.h>"
 	rule src/cli "$(quoted "$above|cli/[^\"]+")|$system"
 	rule tests "$(quoted "$above|simd/(isa\\.def|vec\\.h|attention\\.h)|bench/[^\"]+|tests/[^\"]+")|$system"
 	rule bench "$(quoted "$above|bench/[^\"]+|tests/problem/[^\"]+")|$system"
@@ -92,6 +93,7 @@ planted src/layer/a.c '  #  include "model/model.h"'
 planted src/model/a.c '#include "train/loop.h"'
 planted src/text/a.c '#include "model/config.h"'
 planted src/train/a.c '#include "cli/cli.h"'
+planted src/decode/a.c '#include "cli/cli.h"'
 planted src/cli/a.c '#include "simd/vec.h"'
 planted tests/a.c '#include "simd/vec_avx2.h"'
 planted bench/a.c '#include "tests/unit.h"'
