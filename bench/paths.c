@@ -27,7 +27,7 @@ static const char usage[] =
 	"  layers       stacked layers until the last output depends on the first input, in the trace\n"
 	"  path         mixing steps on the shortest way between the two (a recurrent layer makes one a position)\n"
 	"  perturbed    stacked layers until changing the first input changes the last output, by running them\n"
-	"The convolution is stacked contiguous, and with dilation W^i in layer i.\n\n"
+	"The convolution is stacked contiguous, and causal with dilation W^i in layer i.\n\n"
 	"  --layer LIST   default: all\n"
 	"  --n LIST       lengths (default 16..256)\n"
 	"  --d D          width (default 32);  --heads H (default 2)\n"
@@ -73,6 +73,7 @@ static int stack_open(struct stack *s, const struct n2d_ctx *ctx, const struct n
 	memset(s, 0, sizeof *s);
 	s->kind = kind;
 	s->c = opt.c;
+	s->c.causal = dilated; /* else the wide steps lead out of the sentence: only some offsets can be reached within it */
 	s->n = n;
 	s->dilated = dilated;
 	s->ctx = *ctx;

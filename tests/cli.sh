@@ -133,6 +133,12 @@ if ! ./n2d info | grep -q '^  jansson *without'; then
 	out '"parameters": 2568192'
 fi
 
+run 0 ./n2d shapes --preset tiny --vocab 100
+out '^B = 2, n = 11, m = 7; d_model = 128, h = 4'
+out '^  attention_fwd +\[B n, d_model\] .* K=32$'
+run 0 ./n2d shapes --help
+run 2 ./n2d shapes extra
+
 # Tasks.
 run 0 ./n2d make-data numbers -o "$scratch/n" --lines 7 --seed 3 --src-lang en --trg-lang de
 [ "$(cat "$scratch/n.en" | wc -l) $(cat "$scratch/n.de" | wc -l)" = '7 7' ] && good || bad "$what: not 7 lines each"
@@ -311,6 +317,12 @@ if [ -x ./n2d-bench ]; then
 	err "--layer: unknown 'rnm'"
 	run 2 ./n2d-bench paths --width 4
 	err 'W = 4'
+	# What the trace says depends on the first position is what a change of it changes; a recurrent layer walks the positions.
+	what="n2d-bench paths"
+	./n2d-bench paths --n 16,37,64 --d 16 >"$scratch/out" 2>"$scratch/err"
+	[ "$(awk '$1 == "layer" {next}
+		{n++; bad += $4 != $6 || ($1 ~ /^(rnn|lstm|gru)$/ ? $3 <= $2 || $5 != $2 : $3 > 3)} END {print n - bad, bad + 0}' "$scratch/out")" = '30 0' ] &&
+		good || bad "$what: trace and perturbation differ"
 	run 2 ./n2d-bench figures --out ''
 	err '^n2d-bench figures: --out:'
 
