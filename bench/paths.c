@@ -77,7 +77,9 @@ static int stack_open(struct stack *s, const struct n2d_ctx *ctx, const struct n
 	s->n = n;
 	s->dilated = dilated;
 	s->ctx = *ctx;
-	size_t rows = n2d_floats(1, n, s->c.D), ws = n2d_floats(1, 1, kind->workspace(ctx, &s->c, 1, n, 0));
+	struct n2d_layer_config widest = s->c; /* dilations grow up to the length, and workspace with them */
+	widest.dilation = dilated ? n : s->c.dilation;
+	size_t rows = n2d_floats(1, n, s->c.D), ws = n2d_floats(1, 1, kind->workspace(ctx, &widest, 1, n, 0));
 	size_t params = n2d_floats(1, 1, kind->params(&s->c)), packed = n2d_floats(1, 1, kind->packed(ctx, &s->c));
 	size_t all = n2d_add(n2d_add(n2d_mul(2, rows), ws), n2d_add(params, packed));
 	if (n2d_arena_init(&s->arena, n2d_mul(all, sizeof(float))))
