@@ -351,6 +351,24 @@ if [ -x ./n2d-bench ]; then
 		code=$?
 		[ $code = 1 ] && good || bad "n2d-bench table to a full disk: exit code $code, should be 1"
 	fi
+	# Times that follow laws, n^2 ns and 300 n ns at half and a tenth of the limit: exponents, crossover and per cent come from the file.
+	awk -v c=$columns 'function row(layer, s, share) {
+			printf "layers/1,%s,scalar,forward,1,1,%d,64,1,%g,%g,%g,%d\n", layer, n, s, s, share * s, 4 * n
+		}
+		BEGIN {print "schema," c
+			for (n = 16; n <= 4096; n *= 2) {row("self-attention", 1e-9 * n * n, .5); row("rnn", 3e-7 * n, .1)}}' >"$scratch/laws.csv"
+	run 0 ./n2d-bench table --format markdown "$scratch/laws.csv"
+	out '^\| self-attention \| O\(n\^2 d\) \| 2\.00 ± 0\.00 \| 2\.00 ± 0\.00 .*\| 50 \| 50\.\.50 \|$'
+	out '^\| rnn \| O\(n d\^2\) \| 1\.00 ± 0\.00 \| 1\.00 ± 0\.00 .*\| 10 \| 10\.\.10 \|$'
+	out '^\| self-attention, rnn \| 300 \| 300 \| 300 \| 300 \|$'
+	run 0 ./n2d-bench table --format csv "$scratch/laws.csv"
+	out '^table/1,scalar,1,forward,self-attention,rnn,crossover_n,"",300,nan$'
+	if command -v gnuplot >/dev/null; then
+		run 0 ./n2d-bench figures --out "$scratch" "$scratch/laws.csv"
+		for figure in time limit memory; do
+			grep -q '^</svg>' "$scratch/$figure.svg" && [ -s "$scratch/$figure.gp" ] && good || bad "$what: no $figure.svg"
+		done
+	fi
 	# Whatever ends a run, its file is there whole, and nothing else.
 	small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1"
 	for signal in HUP TERM; do
