@@ -86,6 +86,15 @@ static double dot(const struct heads *m, const float *x, const float *y)
 	return s;
 }
 
+/* The sum of the terms' sizes. */
+static double dot_size(const struct heads *m, const float *x, const float *y)
+{
+	double s = 0;
+	for (size_t k = 0; k < m->a.K; k++)
+		s += fabs((double)x[k] * (double)y[k]);
+	return s;
+}
+
 static size_t rows(struct head x) { return x.m->a.qlen ? (size_t)x.m->a.qlen[x.b] : x.m->a.Tq; }
 static size_t keys(struct head x) { return x.m->a.klen ? (size_t)x.m->a.klen[x.b] : x.m->a.Tk; }
 
@@ -115,6 +124,14 @@ static double slope(struct head x, size_t i, size_t j)
 	return weight(x, i, j) * (dot(m, d, row(x, m->V, m->a.v, j)) - dot(m, d, row(x, m->O, m->a.o, i)));
 }
 
+/* What it is rounded against: where a row sees one key, O = V and the two products cancel. */
+static double slope_size(struct head x, size_t i, size_t j)
+{
+	const struct heads *m = x.m;
+	const float *d = row(x, m->dO, m->a.o, i);
+	return weight(x, i, j) * (dot_size(m, d, row(x, m->V, m->a.v, j)) + dot_size(m, d, row(x, m->O, m->a.o, i)));
+}
+
 /* |got - want| <= bound * sum |terms|: the terms are sums of K products through an exponential. For inputs of N(0,1) scores stay
  * below 6, so that some 2^-24 (K + 6 K) of relative error in a weight, and n terms beside it, give less than 1e-4. */
 static int near(const char *what, struct head x, size_t i, const float *got, const double *want, const double *size)
@@ -126,11 +143,12 @@ static int near(const char *what, struct head x, size_t i, const float *got, con
 	return 0;
 }
 
-static void add(const struct heads *m, double *sum, double *size, double w, const float *x)
+/* w x, where w is rounded against `against`. */
+static void add(const struct heads *m, double *sum, double *size, double w, double against, const float *x)
 {
 	for (size_t k = 0; k < m->a.K; k++) {
 		sum[k] += w * (double)x[k];
-		size[k] += fabs(w * (double)x[k]);
+		size[k] += against * fabs((double)x[k]);
 	}
 }
 
@@ -144,8 +162,10 @@ static int check_forward(struct head x, size_t i)
 	for (size_t j = 0; j < m->a.Tk; j++)
 		total += sees(x, i, j) ? exp(score(x, i, j) - most) : 0;
 	for (size_t j = 0; j < m->a.Tk; j++)
-		if (sees(x, i, j))
-			add(m, sum, size, exp(score(x, i, j) - most) / total, row(x, m->V, m->a.v, j));
+		if (sees(x, i, j)) {
+			double w = exp(score(x, i, j) - most) / total;
+			add(m, sum, size, w, w, row(x, m->V, m->a.v, j));
+		}
 	if (total > 0 && !(fabs((double)lse(x, i) - most - log(total)) <= 1e-5 * (1 + fabs(most))))
 		return n2d_error("failed its check: lse[%zu,%zu,%zu]", x.b, x.h, i);
 	return near("O", x, i, row(x, m->O, m->a.o, i), sum, size);
@@ -156,14 +176,16 @@ static int check_backward(struct head x, size_t i)
 {
 	const struct heads *m = x.m;
 	const struct n2d_attention *a = &m->a;
+	double c = (double)a->scale;
 	double q[WIDEST] = {0}, qs[WIDEST] = {0}, k[WIDEST] = {0}, ks[WIDEST] = {0}, v[WIDEST] = {0}, vs[WIDEST] = {0};
 	for (size_t j = 0; j < a->Tk; j++)
 		if (sees(x, i, j))
-			add(m, q, qs, (double)a->scale * slope(x, i, j), row(x, m->K, a->k, j));
+			add(m, q, qs, c * slope(x, i, j), c * slope_size(x, i, j), row(x, m->K, a->k, j));
 	for (size_t j = 0; j < a->Tq; j++)
 		if (sees(x, j, i)) {
-			add(m, k, ks, (double)a->scale * slope(x, j, i), row(x, m->Q, a->q, j));
-			add(m, v, vs, weight(x, j, i), row(x, m->dO, a->o, j));
+			add(m, k, ks, c * slope(x, j, i), c * slope_size(x, j, i), row(x, m->Q, a->q, j));
+			double w = weight(x, j, i);
+			add(m, v, vs, w, w, row(x, m->dO, a->o, j));
 		}
 	return near("dQ", x, i, row(x, m->dQ, a->q, i), q, qs) || near("dK", x, i, row(x, m->dK, a->k, i), k, ks) ||
 	       near("dV", x, i, row(x, m->dV, a->v, i), v, vs);
