@@ -9,6 +9,7 @@ int bench_layers(int argc, char **argv);
 int bench_step(int argc, char **argv);
 int bench_paths(int argc, char **argv);
 int bench_table(int argc, char **argv);
+int bench_compare(int argc, char **argv);
 int bench_figures(int argc, char **argv);
 
 /* Prints "n2d-bench COMMAND: message" and a pointer to --help; returns N2D_EXIT_USAGE. */

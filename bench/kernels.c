@@ -23,6 +23,7 @@ static const char usage[] =
 	"  --isa LIST        instruction sets (default: all this processor has)\n"
 	"  --threads LIST    threads of the operators (default: 1 and all)\n"
 	"  --samples N       clean samples of each (default 10)\n"
+	"  --no-limits       times alone, in half the time: what n2d-bench compare needs\n"
 	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
 	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_format,\n"
 	"                    --benchmark_out, ...\n"
@@ -30,15 +31,17 @@ static const char usage[] =
 	"All times are wall-clock times of whole calls.\n";
 
 static struct common_options opt;
+static int no_limits;
 
 static int parse(int argc, char **argv)
 {
-	static const struct option longs[] = {COMMON_OPTIONS, {0, 0, 0, 0}};
+	static const struct option longs[] = {COMMON_OPTIONS, {"no-limits", 0, &no_limits, 1}, {0, 0, 0, 0}};
 	int bad = 0;
 	common_defaults(&opt);
 	opterr = 0;
 	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
-		bad = common_option(&opt, c, argv);
+		if (c)
+			bad = common_option(&opt, c, argv);
 	return bad;
 }
 
@@ -90,7 +93,7 @@ int bench_kernels(int argc, char **argv)
 	static struct timed t[ROOM];
 	static struct bench_case *c[ROOM];
 	struct n2d_ctx ctx[CTX_MOST];
-	struct roof_levels levels;
+	struct roof_levels levels = {0};
 	struct csv_out out;
 	int code, contexts = bench_open(&(struct bench_command){"kernels", usage, parse, &opt}, &argc, argv, ctx, &code);
 	if (!contexts)
@@ -107,7 +110,7 @@ int bench_kernels(int argc, char **argv)
 		return bench_failed("kernels");
 	drive_catch();
 	machine_start(ctx, contexts);
-	if (roof_find_levels(&levels, ctx)) {
+	if (!no_limits && roof_find_levels(&levels, ctx)) {
 		if (opt.csv)
 			csv_abandon(&out);
 		return bench_failed("kernels");

@@ -14,7 +14,7 @@ struct layers_options {
 	struct size_list n, d, threads;
 	/* n is swept at base_d and d at base_n; both empty: every pair */
 	struct size_list base_n, base_d;
-	int user_n, user_d, all_isas, list;
+	int user_n, user_d, all_isas, list, no_limits;
 	size_t samples, batch;
 	double budget; /* seconds; 0: no limit */
 	struct n2d_layer_config c;

@@ -118,7 +118,8 @@ static int measure(struct layer_case **l, size_t n)
 	limits_init(&limits, &run.levels);
 	for (size_t i = 0; i < n; i++) {
 		c[i] = &l[i]->c;
-		limits_need(&limits, l[i]->c.ctx, &l[i]->work);
+		if (!run.o->no_limits)
+			limits_need(&limits, l[i]->c.ctx, &l[i]->work);
 	}
 	int bad = sample_group(c, limits_cases(&limits, c, n), &p);
 	for (size_t i = 0; i < n; i++) {

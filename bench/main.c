@@ -14,6 +14,7 @@ static const struct n2d_command commands[] = {
 	{"step", "the training step of whole models, and PyTorch's beside it", bench_step},
 	{"paths", "sequential operations and maximum path length, from the trace and by perturbation", bench_paths},
 	{"table", "Table 1 as measured beside Table 1 as stated, from the CSV files", bench_table},
+	{"compare", "is one build, or one CSV file, slower than another? The regression gate", bench_compare},
 	{"figures", "SVG figures from the CSV files (gnuplot)", bench_figures},
 };
 

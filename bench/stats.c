@@ -100,3 +100,79 @@ int stat_power(struct stat_line *l, const double *x, const double *y, size_t n)
 	free(lx);
 	return r;
 }
+
+/* How U counts: the largest value is one of the n with probability n / (n + m), and then lies above all m. */
+static void mann_whitney_table(double *p, size_t n, size_t m)
+{
+	size_t w = n * m + 1; /* p[(i * (m + 1) + j) * w + u]: P(U = u) for samples of i and j */
+	for (size_t i = 0; i <= n; i++)
+		for (size_t j = 0; j <= m; j++) {
+			double *q = p + (i * (m + 1) + j) * w, share = i + j ? (double)i / (double)(i + j) : 0;
+			for (size_t u = 0; u <= i * j; u++) {
+				q[u] = i + j == 0;
+				if (i && u >= j && u - j <= (i - 1) * j)
+					q[u] += share * p[((i - 1) * (m + 1) + j) * w + u - j];
+				if (j && u <= i * (j - 1))
+					q[u] += (1 - share) * p[(i * (m + 1) + j - 1) * w + u];
+			}
+		}
+}
+
+double stat_mann_whitney(size_t n, size_t m, size_t u)
+{
+	double sum = 0, nm = (double)n * (double)m;
+	if (u >= n * m)
+		return 1;
+	if (n > STAT_EXACT || m > STAT_EXACT)
+		return 0.5 * erfc(-((double)u + 0.5 - nm / 2) / sqrt(nm * (double)(n + m + 1) / 6));
+	double *p = malloc((n + 1) * (m + 1) * (n * m + 1) * sizeof *p);
+	if (!p)
+		abort();
+	mann_whitney_table(p, n, m);
+	for (size_t i = 0; i <= u; i++)
+		sum += p[(n * (m + 1) + m) * (n * m + 1) + i];
+	free(p);
+	return sum;
+}
+
+/* The number of ratios to leave out at either end: the largest k with P(U <= k - 1) <= 2.5 %. */
+static size_t outside(size_t n, size_t m)
+{
+	size_t low = 0, high = n * m / 2;
+	while (low < high) {
+		size_t k = (low + high + 1) / 2;
+		if (stat_mann_whitney(n, m, k - 1) <= 0.025)
+			low = k;
+		else
+			high = k - 1;
+	}
+	return low;
+}
+
+static int all_positive(const double *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!(x[i] > 0 && x[i] < INFINITY))
+			return 0;
+	return n > 0;
+}
+
+int stat_shift(struct stat_shift *s, const double *a, size_t n, const double *b, size_t m)
+{
+	if (!all_positive(a, n) || !all_positive(b, m))
+		return -1;
+	double *r = malloc(n * m * sizeof *r);
+	if (!r)
+		abort();
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < m; j++)
+			r[i * m + j] = log(b[j] / a[i]);
+	qsort(r, n * m, sizeof *r, ascending);
+	size_t k = outside(n, m);
+	s->ratio = exp(middle(r, n * m));
+	s->low = k ? exp(r[k - 1]) : 0;
+	s->high = k ? exp(r[n * m - k]) : INFINITY;
+	s->apart = r[0] > 0 ? 1 : r[n * m - 1] < 0 ? -1 : 0;
+	free(r);
+	return 0;
+}

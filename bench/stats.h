@@ -30,4 +30,22 @@ int stat_power(struct stat_line *l, const double *x, const double *y, size_t n);
 /* Two-sided 95 % point of Student's t. */
 double stat_t95(size_t freedom);
 
+/* Is b slower than a, and by how much? By ranks alone, so that no distribution is assumed:
+ *
+ *	ratio      median of all b[j] / a[i] (Hodges and Lehmann's estimate of the shift, of logarithms)
+ *	low, high  its 95 % confidence interval, from the exact distribution of Mann and Whitney's U (its normal approximation
+ *	           beyond STAT_EXACT values); 0 and INFINITY when there are too few values for one
+ *	apart      1: every b is above every a; -1: below; 0: they overlap
+ *
+ * All values must be positive, and there must be one of each, or -1. */
+enum { STAT_EXACT = 20 };
+struct stat_shift {
+	double ratio, low, high;
+	int apart;
+};
+int stat_shift(struct stat_shift *s, const double *a, size_t n, const double *b, size_t m);
+
+/* P(U <= u) of Mann and Whitney's U for samples of n and m from one distribution without ties. */
+double stat_mann_whitney(size_t n, size_t m, size_t u);
+
 #endif

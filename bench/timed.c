@@ -44,7 +44,8 @@ int timed_group(struct bench_case **c, size_t n, const struct sample_plan *p, co
 			continue;
 		}
 		c[i]->open = NULL; /* done here: the limits depend on what it found */
-		limits_need(&limits, c[i]->ctx, &timed_of(c[i])->work);
+		if (levels->n)
+			limits_need(&limits, c[i]->ctx, &timed_of(c[i])->work);
 		all[m++] = c[i];
 	}
 	int bad = m < n;
@@ -67,9 +68,11 @@ void timed_print(struct bench_case **c, size_t n, const struct roof_levels *leve
 		}
 		struct stat_summary s = stat_summarise(x, sample_seconds(c[i], -1, x));
 		int memory = !(t->work.flops / t->limit.peak >= t->limit.seconds);
-		printf("%-58s %8.2f us %5.1f%% %9.1f %8.1f  %4.0f%%  %s\n", c[i]->id, 1e6 * s.median, 100 * s.mad / s.median,
-		       t->work.flops / s.median / 1e9, t->work.bytes / s.median / 1e9, 100 * t->limit.seconds / s.median,
-		       memory ? levels->level[t->limit.level].name : "peak");
+		printf("%-58s %8.2f us %5.1f%% %9.1f %8.1f", c[i]->id, 1e6 * s.median, 100 * s.mad / s.median, t->work.flops / s.median / 1e9,
+		       t->work.bytes / s.median / 1e9);
+		if (levels->n)
+			printf("  %4.0f%%  %s", 100 * t->limit.seconds / s.median, memory ? levels->level[t->limit.level].name : "peak");
+		putchar('\n');
 	}
 }
 

@@ -29,7 +29,7 @@ struct timed *timed_new(struct timed *t, size_t *n, size_t room, const struct n2
 			const char *shape, const char *state);
 static inline struct timed *timed_of(const struct bench_case *c) { return c->arg; }
 
-/* Opens, samples with the limits it needs, and closes a group. -1 when a check failed. */
+/* Opens, samples with the limits it needs (none when levels->n is 0), and closes a group. -1 when a check failed. */
 int timed_group(struct bench_case **c, size_t n, const struct sample_plan *p, const struct roof_levels *levels);
 
 /* Reporting: a line a case; counters and label of Google Benchmark; a row of CSV (user: struct csv_out). */

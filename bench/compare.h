@@ -1,0 +1,68 @@
+/* Base against head, benchmark by benchmark: from two CSV files, or from two builds that are run in turn. */
+#ifndef BENCH_COMPARE_H
+#define BENCH_COMPARE_H
+
+#include <stdio.h>
+
+#include "base/ctx.h"
+#include "bench/stats.h"
+
+enum { BASE, HEAD, SIDES };
+enum verdict { SAME, FASTER, SLOWER, CLEARED, ONLY_BASE, ONLY_HEAD, FAILED, NOT_MEASURED, VERDICTS };
+extern const char *const verdict_names[VERDICTS];
+
+/* A benchmark: seconds a call on either side, a value a sample (files) or a run (builds): the run's fastest clean sample, because what
+ * disturbs only adds. */
+struct compare_row {
+	char *id;
+	struct compare_values {
+		double *x;
+		size_t n;
+		int disturbed; /* none was clean */
+	} side[SIDES];
+	struct stat_shift shift; /* where both sides have values */
+	enum verdict verdict;
+	int listed;  /* bit s: side s has it (builds) */
+	int suspect; /* slower in the first runs: taken again */
+};
+
+struct comparison {
+	struct compare_row *row;
+	size_t rows;
+	double threshold; /* 0.05: 5 % */
+	const char *name[SIDES];
+};
+
+enum { COMPARE_MOST = 1000 }; /* values of a side */
+
+/* Adds a CSV file with columns id, seconds and perhaps clean and program (what is not n2d's own is left out): all clean samples
+ * of a benchmark (all of them when none is clean), or with fastest != 0 the fastest alone. -1 and a message. */
+int compare_read(struct comparison *c, int side, const char *file, int fastest);
+/* The row of this id, made when it is not there. */
+struct compare_row *compare_row(struct comparison *c, const char *id);
+void compare_add(struct compare_values *v, double x);
+/* Slower or faster: all values of one side beyond all of the other, and by more than the threshold. Cleared: a suspect that is
+ * not slower any more. Failed: both builds have it, and only base could run it. */
+void compare_judge(struct comparison *c);
+size_t compare_count(const struct comparison *c, enum verdict v);
+void compare_free(struct comparison *c);
+
+/* ---- compare_run.c: two builds */
+
+struct compare_plan {
+	const char *command;          /* names of compare_commands, "kernels,layers" */
+	const char *isa, *filter, *exclude;
+	size_t rounds, threads, samples;
+};
+int compare_is_command(const char *name);
+/* Runs DIR/n2d-bench of both, in turn, in new processes each time: rounds of (base, head) in random order, a value a run; then
+ * as many rounds of the suspects alone, whose values count instead. -1 and a message when one cannot be run. */
+int compare_run(struct comparison *c, const char *const dir[SIDES], const struct compare_plan *p);
+
+/* ---- compare_print.c */
+
+void compare_text(const struct comparison *c, FILE *f);
+void compare_markdown(const struct comparison *c, FILE *f);
+void compare_json(const struct comparison *c, FILE *f);
+
+#endif

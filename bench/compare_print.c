@@ -1,0 +1,161 @@
+/* A comparison as a table for a terminal, for a pull request, and as JSON. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/compare.h"
+
+static int measured(const struct compare_row *r) { return r->side[BASE].n && r->side[HEAD].n; }
+
+/* "12.3 us" */
+static const char *time_text(char *text, size_t size, const struct compare_values *v)
+{
+	double s = v->n ? stat_median(v->x, v->n) : NAN, us = 1e6 * s;
+	snprintf(text, size, isnan(s) ? "-" : us < 1000 ? "%.2f us" : "%.0f us", us);
+	return text;
+}
+
+static void cells(const struct compare_row *r, char c[4][48])
+{
+	time_text(c[0], sizeof c[0], &r->side[BASE]);
+	time_text(c[1], sizeof c[1], &r->side[HEAD]);
+	snprintf(c[2], sizeof c[2], measured(r) ? "%.3f" : "-", r->shift.ratio);
+	if (measured(r) && r->shift.high < INFINITY)
+		snprintf(c[3], sizeof c[3], "%.3f..%.3f", r->shift.low, r->shift.high);
+	else
+		snprintf(c[3], sizeof c[3], "-");
+}
+
+/* The geometric mean of the ratios. */
+static double mean_ratio(const struct comparison *c)
+{
+	double sum = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < c->rows; i++)
+		if (measured(c->row + i)) {
+			sum += log(c->row[i].shift.ratio);
+			n++;
+		}
+	return n ? exp(sum / (double)n) : NAN;
+}
+
+static void summary(const struct comparison *c, FILE *f)
+{
+	fprintf(f, "%zu benchmarks:", c->rows);
+	for (int v = 0; v < VERDICTS; v++)
+		if (compare_count(c, v))
+			fprintf(f, " %zu %s,", compare_count(c, v), verdict_names[v]);
+	fprintf(f, " geometric mean of head / base %.4f\n", mean_ratio(c));
+}
+
+static const char note[] = "slower, faster: every value of one side beyond every value of the other, and by more than";
+
+void compare_text(const struct comparison *c, FILE *f)
+{
+	char x[4][48];
+	fprintf(f, "base %s\nhead %s\n\n%-60s %11s %11s %7s %14s  verdict\n", c->name[BASE], c->name[HEAD], "benchmark", "base", "head", "ratio",
+		"95 % interval");
+	for (size_t i = 0; i < c->rows; i++) {
+		const struct compare_row *r = c->row + i;
+		cells(r, x);
+		fprintf(f, "%-60s %11s %11s %7s %14s  %s\n", r->id, x[0], x[1], x[2], x[3], verdict_names[r->verdict]);
+	}
+	putc('\n', f);
+	summary(c, f);
+	fprintf(f, "%s %.3g %%\n", note, 100 * c->threshold);
+}
+
+/* ---- Markdown */
+
+static void markdown_rows(const struct comparison *c, FILE *f, int notable)
+{
+	char x[4][48];
+	fprintf(f, "| benchmark | base | head | ratio | 95 %% interval | verdict |\n|--|--:|--:|--:|--:|--|\n");
+	for (size_t i = 0; i < c->rows; i++) {
+		const struct compare_row *r = c->row + i;
+		if (notable != (r->verdict != SAME))
+			continue;
+		cells(r, x);
+		const char *strong = r->verdict == SLOWER ? "**" : "";
+		fputs("| `", f);
+		for (const char *s = r->id; *s; s++)
+			fputc(*s == '|' || *s == '`' ? '/' : *s, f); /* what would end the cell */
+		fprintf(f, "` | %s | %s | %s%s%s | %s | %s%s%s |\n", x[0], x[1], strong, x[2], strong, x[3], strong, verdict_names[r->verdict],
+			strong);
+	}
+}
+
+void compare_markdown(const struct comparison *c, FILE *f)
+{
+	fprintf(f, "### %s\n\n", compare_count(c, SLOWER) ? "Slower than the base" : "No slower than the base");
+	summary(c, f);
+	putc('\n', f);
+	if (compare_count(c, SAME) < c->rows)
+		markdown_rows(c, f, 1);
+	fprintf(f, "\n<details><summary>%zu the same</summary>\n\n", compare_count(c, SAME));
+	markdown_rows(c, f, 0);
+	fprintf(f, "\n</details>\n\nBase `%s`, head `%s`; %s %.3g %%.\n", c->name[BASE], c->name[HEAD], note, 100 * c->threshold);
+}
+
+/* ---- JSON */
+
+static void json_text(FILE *f, const char *s)
+{
+	putc('"', f);
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\')
+			fprintf(f, "\\u%04x", (unsigned char)*s);
+		else
+			putc(*s, f);
+	putc('"', f);
+}
+
+static void json_number(FILE *f, double v) { fprintf(f, isfinite(v) ? "%.9g" : "null", v); }
+
+static void json_values(FILE *f, const struct compare_values *v)
+{
+	putc('[', f);
+	for (size_t i = 0; i < v->n; i++) {
+		fputs(i ? ", " : "", f);
+		json_number(f, v->x[i]);
+	}
+	putc(']', f);
+}
+
+static void json_row(FILE *f, const struct compare_row *r)
+{
+	fputs("    {\"id\": ", f);
+	json_text(f, r->id);
+	fputs(", \"verdict\": ", f);
+	json_text(f, verdict_names[r->verdict]);
+	if (measured(r)) {
+		fputs(", \"ratio\": ", f);
+		json_number(f, r->shift.ratio);
+		fputs(", \"interval\": [", f);
+		json_number(f, r->shift.low);
+		fputs(", ", f);
+		json_number(f, r->shift.high);
+		putc(']', f);
+	}
+	fputs(", \"base_seconds\": ", f);
+	json_values(f, &r->side[BASE]);
+	fputs(", \"head_seconds\": ", f);
+	json_values(f, &r->side[HEAD]);
+	putc('}', f);
+}
+
+void compare_json(const struct comparison *c, FILE *f)
+{
+	fputs("{\n  \"schema\": \"n2d-compare/1\",\n  \"base\": ", f);
+	json_text(f, c->name[BASE]);
+	fputs(",\n  \"head\": ", f);
+	json_text(f, c->name[HEAD]);
+	fprintf(f, ",\n  \"threshold\": %.9g,\n  \"slower\": %zu,\n  \"geometric_mean\": ", c->threshold, compare_count(c, SLOWER));
+	json_number(f, mean_ratio(c));
+	fputs(",\n  \"benchmarks\": [\n", f);
+	for (size_t i = 0; i < c->rows; i++) {
+		json_row(f, c->row + i);
+		fputs(i + 1 < c->rows ? ",\n" : "\n", f);
+	}
+	fputs("  ]\n}\n", f);
+}
