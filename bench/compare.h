@@ -23,7 +23,7 @@ struct compare_row {
 	struct stat_shift shift; /* where both sides have values */
 	enum verdict verdict;
 	int listed;  /* bit s: side s has it (builds) */
-	int suspect; /* slower in the first runs: taken again */
+	int suspect; /* slower in the runs before: taken again */
 };
 
 struct comparison {
@@ -41,7 +41,7 @@ int compare_read(struct comparison *c, int side, const char *file, int fastest);
 /* The row of this id, made when it is not there. */
 struct compare_row *compare_row(struct comparison *c, const char *id);
 void compare_add(struct compare_values *v, double x);
-/* Slower or faster: all values of one side beyond all of the other, and by more than the threshold. Cleared: a suspect that is
+/* Slower or faster: apart as stats.h has it, and by more than the threshold. Cleared: a suspect that is
  * not slower any more. Failed: both builds have it, and only base could run it. */
 void compare_judge(struct comparison *c);
 size_t compare_count(const struct comparison *c, enum verdict v);
@@ -56,7 +56,7 @@ struct compare_plan {
 };
 int compare_is_command(const char *name);
 /* Runs DIR/n2d-bench of both, in turn, in new processes each time: rounds of (base, head) in random order, a value a run; then
- * as many rounds of the suspects alone, whose values count instead. -1 and a message when one cannot be run. */
+ * twice as many rounds of what looks slower alone, whose values count instead. -1 and a message when one cannot be run. */
 int compare_run(struct comparison *c, const char *const dir[SIDES], const struct compare_plan *p);
 
 /* ---- compare_print.c */

@@ -14,18 +14,19 @@
 
 /* Others' code, the machine's limits, memory beyond the caches and calls of 50 ms and more: the same kernels are there with less
  * noise or in less time. */
-#define EXCLUDE "_sleef/|^fma_peak|^stream_|,cold|n=[0-9]{8}|M=4096|K=64,n=(2048|4096)"
+#define EXCLUDE "_sleef/|^fma_peak|^stream_|,cold|n=[0-9]{8}|rows=65536|M=4096|K=64,n=(2048|4096)"
 
 static const char usage[] =
 	"usage: n2d-bench compare [options] BASE HEAD\n\n"
 	"Is HEAD slower than BASE? Exit code 1 when it is. Both are build directories, whose n2d-bench are run in turn, in new\n"
 	"processes each time, or CSV files that n2d-bench wrote, whose samples are compared (two runs differ by more than their\n"
 	"samples tell: files show what to look at, builds decide).\n\n"
-	"A benchmark is slower when every value of HEAD is above every value of BASE and the median of their ratios is above the\n"
-	"threshold; a value is the fastest clean sample of a run. Builds: what is slower then is run as often once more, alone, and that decides.\n\n"
+	"A benchmark is slower when every value of HEAD is above the faster three fifths of BASE's, and the median of all ratios is\n"
+	"above the threshold; a value is the fastest clean sample of a run. Builds: what is slower then is run as often once more,\n"
+	"and once more again, and must be slower each time.\n\n"
 	"  --threshold P     per cent (default 5)\n"
 	"  --format F        text (default), markdown or json\n"
-	"  --rounds N        runs of each build (default 5; 4 at least, as a false alarm of three is one in 20)\n"
+	"  --rounds N        runs of each build (default 8)\n"
 	"  --command LIST    kernels,layers,step (default: kernels,layers)\n"
 	"  --filter REGEX    only benchmarks whose id matches (extended regular expression)\n"
 	"  --exclude REGEX   not those (default: " EXCLUDE ")\n"
@@ -49,13 +50,13 @@ static int parse(int argc, char **argv)
 	int bad = 0;
 	opt.format = "text";
 	opt.threshold = 5;
-	opt.plan = (struct compare_plan){.command = "kernels,layers", .exclude = EXCLUDE, .rounds = 5, .threads = 1, .samples = 5};
+	opt.plan = (struct compare_plan){.command = "kernels,layers", .exclude = EXCLUDE, .rounds = 8, .threads = 1, .samples = 5};
 	opterr = 0;
 	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
 		switch (c) {
 		case 'p': bad = parse_number(&opt.threshold, "--threshold", optarg, 1, 1000); break;
 		case 'f': opt.format = optarg; break;
-		case 'r': bad = parse_number(&opt.plan.rounds, "--rounds", optarg, 4, COMPARE_MOST); break;
+		case 'r': bad = parse_number(&opt.plan.rounds, "--rounds", optarg, 3, COMPARE_MOST); break;
 		case 'c': bad = check_list("--command", opt.plan.command = optarg, compare_is_command); break;
 		case 'm': opt.plan.filter = optarg; break;
 		case 'x': opt.plan.exclude = optarg; break;

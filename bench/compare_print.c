@@ -48,7 +48,7 @@ static void summary(const struct comparison *c, FILE *f)
 	fprintf(f, " geometric mean of head / base %.4f\n", mean_ratio(c));
 }
 
-static const char note[] = "slower, faster: every value of one side beyond every value of the other, and by more than";
+static const char note[] = "slower, faster: every value of one side above the faster three fifths of the other, and the ratio beyond";
 
 void compare_text(const struct comparison *c, FILE *f)
 {

@@ -354,7 +354,10 @@ static int run_jobs(struct comparison *c, const char *const dir[SIDES], struct j
 		return -1;
 	if (run_rounds(c, dir, job, jobs, p, "base and head in turn"))
 		return -1;
-	return keep_suspects(c, job, jobs) ? run_rounds(c, dir, job, jobs, p, "what looks slower once more") : 0;
+	for (int again = 0; again < 2; again++)
+		if (keep_suspects(c, job, jobs) && run_rounds(c, dir, job, jobs, p, "what looks slower, again"))
+			return -1;
+	return 0;
 }
 
 int compare_run(struct comparison *c, const char *const dir[SIDES], const struct compare_plan *p)

@@ -57,7 +57,8 @@ static size_t collect(struct timed *t, size_t room, struct n2d_ctx *ctx, int con
 	return n;
 }
 
-/* Groups: the same op and shape on every instruction set and thread count, interleaved. */
+/* Groups: the same op and shape on every instruction set and thread count, interleaved. Without limits, whatever comes next: then
+ * a disturbance of some milliseconds does not meet all samples of one case. */
 static int sample_all(struct bench_case **c, size_t n, const struct roof_levels *levels)
 {
 	struct sample_plan plan = SAMPLE_PLAN;
@@ -69,7 +70,7 @@ static int sample_all(struct bench_case **c, size_t n, const struct roof_levels 
 		size_t m = 0;
 		const char *key = timed_of(c[done])->group;
 		for (size_t i = 0; i < n && m < TIMED_GROUP; i++)
-			if (!c[i]->samples && !c[i]->why[0] && strcmp(timed_of(c[i])->group, key) == 0)
+			if (!c[i]->samples && !c[i]->why[0] && (no_limits || strcmp(timed_of(c[i])->group, key) == 0))
 				group[m++] = c[i];
 		drive_progress((double)done / (double)n, -1, group[0] ? c[done]->id : "");
 		bad |= m && timed_group(group, m, &plan, levels);

@@ -161,18 +161,20 @@ int stat_shift(struct stat_shift *s, const double *a, size_t n, const double *b,
 {
 	if (!all_positive(a, n) || !all_positive(b, m))
 		return -1;
-	double *r = malloc(n * m * sizeof *r);
+	double *r = malloc(n * m * sizeof *r), *x = sorted_copy(a, n), *y = sorted_copy(b, m);
 	if (!r)
 		abort();
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < m; j++)
-			r[i * m + j] = log(b[j] / a[i]);
+			r[i * m + j] = log(y[j] / x[i]);
 	qsort(r, n * m, sizeof *r, ascending);
 	size_t k = outside(n, m);
 	s->ratio = exp(middle(r, n * m));
 	s->low = k ? exp(r[k - 1]) : 0;
 	s->high = k ? exp(r[n * m - k]) : INFINITY;
-	s->apart = r[0] > 0 ? 1 : r[n * m - 1] < 0 ? -1 : 0;
+	s->apart = y[0] > x[(3 * n + 4) / 5 - 1] ? 1 : x[0] > y[(3 * m + 4) / 5 - 1] ? -1 : 0;
 	free(r);
+	free(x);
+	free(y);
 	return 0;
 }
