@@ -44,7 +44,7 @@ static void model_init(struct n2d_transformer *m, const char *options)
 	n2d_transformer_pack(&ctx, m);
 }
 
-enum { B = 4, S = 7, T = 6, ROWS = 8 * 16 };
+enum { B = 4, S = 7, T = 6, LONG = 2000, ROWS = LONG };
 
 /* Sentences of random words; sentence b has slen[b] and tlen[b] tokens. */
 struct sentences {
@@ -352,6 +352,80 @@ static void outputs_do_not_see_later_words(void **state)
 	}
 }
 
+/* ---- unusual batches */
+
+/* Of a batch of b sentences, of which the last b - 1 have no words that count. */
+static float *gradients(struct n2d_transformer *m, struct n2d_pass *p, size_t b, const int32_t *slen, const int32_t *tlen, float *nll)
+{
+	struct sentences s;
+	float *grads = calloc(m->p.floats, sizeof *grads);
+	assert_non_null(grads);
+	fill(&s, b, b > 1 || !*slen ? S : (size_t)*slen, b > 1 ? T : (size_t)*tlen, slen, tlen, 0);
+	assert_true(isfinite(run(m, p, &s.b, NULL, grads)));
+	memcpy(nll, p->row_nll, (size_t)*tlen * sizeof *nll);
+	return grads;
+}
+
+/* Sentences without a target add nothing, whatever their source; one without a source has the bits it has alone. Gradients are the same
+ * sums, of at most n = 4 * 7 rows' terms, with zeros between them, so in another order: they differ by at most 2 n 2^-24 times the sizes
+ * of the terms, taken as 30 times their sums (they are sums of random signs). */
+static void sides_may_be_empty(void **state)
+{
+	(void)state;
+	static const int32_t lengths[][2][B] = {
+		{{7, 0, 0, 0}, {3, 0, 0, 0}}, {{1, 0, 0, 0}, {1, 0, 0, 0}}, {{0, 7, 0, 1}, {3, 0, 0, 0}}, {{0, 0, 7, 0}, {1, 0, 0, 0}}};
+	for (size_t i = 0; i < MODELS; i++) {
+		struct n2d_transformer m;
+		struct n2d_pass p;
+		model_init(&m, models[i]);
+		pass_init(&p, &m);
+		for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+			float nll[2][T], *all = gradients(&m, &p, B, lengths[k][0], lengths[k][1], nll[0]);
+			float *alone = gradients(&m, &p, 1, lengths[k][0], lengths[k][1], nll[1]);
+			double difference = 0, size = 0;
+			assert_memory_equal(nll[0], nll[1], (size_t)lengths[k][1][0] * sizeof(float));
+			for (size_t j = 0; j < m.p.floats; j++) {
+				difference += ((double)all[j] - alone[j]) * ((double)all[j] - alone[j]);
+				size += (double)alone[j] * alone[j];
+			}
+			if (!(sqrt(difference) <= 2 * B * S * 0x1p-24 * 30 * sqrt(size)))
+				fail_msg("%s, lengths %zu: gradients of size %g differ by %g", models[i], k, sqrt(size), sqrt(difference));
+			free(all), free(alone);
+		}
+		end(&m, &p);
+	}
+}
+
+/* What is longer than any table that a model keeps: finite, and its beginning as without the rest. */
+static void sentences_may_be_long(void **state)
+{
+	(void)state;
+	static const char *const kinds[] = {"max-length=10", "positions=rotary d-k=4 d-v=4", "positions=none window=2"};
+	static const int32_t all[1] = {LONG}, some[1] = {50};
+	static struct sentences s;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct n2d_transformer m;
+		struct n2d_pass p;
+		struct n2d_pass_need need = {0};
+		float before[50];
+		model_init(&m, kinds[i]);
+		n2d_pass_need_add(&need, &ctx, &m, &(struct n2d_shape){1, LONG, LONG}, 1, 1);
+		assert_int_equal(n2d_pass_init(&p, &m, &need, 1), 0);
+		fill(&s, 1, LONG, 50, all, some, 0);
+		run(&m, &p, &s.b, NULL, NULL);
+		memcpy(before, p.row_nll, sizeof before);
+		fill(&s, 1, LONG, LONG, all, all, 0);
+		float *grads = calloc(m.p.floats, sizeof *grads);
+		assert_non_null(grads);
+		assert_true(isfinite(run(&m, &p, &s.b, NULL, grads)));
+		for (size_t k = 0; k < m.p.floats; k++)
+			assert_true(isfinite(grads[k]));
+		assert_memory_equal(before, p.row_nll, sizeof before);
+		free(grads);
+		end(&m, &p);
+	}
+}
+
 /* A NaN in one sentence's way (an embedding only it uses) leaves the others' losses alone. */
 static void a_nan_stays_in_its_sentence(void **state)
 {
@@ -394,6 +468,7 @@ int main(void)
 		cmocka_unit_test(every_gradient_is_the_slope), cmocka_unit_test(parts_left_out_are_not_there),
 		cmocka_unit_test(threads_change_no_bit), cmocka_unit_test(first_gradients_are_written),
 		cmocka_unit_test(padding_changes_no_bit), cmocka_unit_test(outputs_do_not_see_later_words),
+		cmocka_unit_test(sides_may_be_empty), cmocka_unit_test(sentences_may_be_long),
 		cmocka_unit_test(a_nan_stays_in_its_sentence), cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 	if (n2d_ctx_init(&ctx, NULL, 3)) {

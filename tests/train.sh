@@ -1,0 +1,83 @@
+#!/bin/sh
+# n2d train as a user meets it: texts with unusual lines, what it says at its end, being killed while it saves, a full disk.
+# In the build directory.
+set -u
+passed=0 failed=0
+scratch=$(mktemp -d) || exit 99
+mounted=
+trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$scratch"' EXIT
+if ./n2d info | grep -qE '^  (jansson|zlib) *without'; then
+	echo "skipped: built without model files"
+	exit 77
+fi
+
+good() { passed=$((passed + 1)); }
+bad() {
+	echo "FAIL $*"
+	tail -n 3 "$scratch/err"
+	failed=$((failed + 1))
+}
+# train CODE ARGUMENTS...: a small model; its exit code.
+train() {
+	want=$1
+	shift
+	what="n2d train $*"
+	./n2d train --threads 1 --isa scalar "$@" 2>"$scratch/err"
+	code=$?
+	[ $code = "$want" ] && good || bad "$what: exit code $code, should be $want"
+}
+err() { grep -qE -e "$1" "$scratch/err" && good || bad "$what: no '$1' in what it says"; }
+small="--preset tiny --layers 1 --d-model 64 --d-ff 64 --heads 2"
+
+# Pairs with empty sides, of one word, of many; a batch may then be padding but for one token a sentence.
+printf '\na\n\na b c\nb\n' >"$scratch/s"
+printf '\n\na\nc b a\nb\n' >"$scratch/t"
+train 0 --src "$scratch/s" --trg "$scratch/t" --valid-src "$scratch/s" --valid-trg "$scratch/t" -o "$scratch/edge" $small --max-steps 6 \
+	--batch-tokens 8 --log-every 1
+err '^finished after step 6, .* in steps, [1-9][0-9]* MiB of memory at most; lowest validation nll [0-9]'
+grep -qiE 'nan|inf' "$scratch/edge/log.csv" "$scratch/edge/valid.csv" && bad "$what: numbers that are none" || good
+printf '\nb\na b c a b c\n' >"$scratch/in"
+./n2d translate -q -m "$scratch/edge/step-00000006.safetensors" <"$scratch/in" >"$scratch/out" 2>"$scratch/err"
+[ $? = 0 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && [ -z "$(head -n 1 "$scratch/out")" ] && good || bad "translate: not three lines, the first empty"
+./n2d score -m "$scratch/edge/step-00000006.safetensors" --src "$scratch/s" --trg "$scratch/t" >"$scratch/out" 2>"$scratch/err"
+[ $? = 0 ] && [ "$(grep -cE '^-[0-9]' "$scratch/out")" = 5 ] && good || bad "score: not five log-probabilities"
+
+# Killed at random moments of a training that does little but save: the newest checkpoint always loads, and the training goes on.
+dir=$scratch/killed
+long="-o $dir --save-every 1 --keep 2"
+newest() { ls "$dir" | sed -n 's/^step-0*\([0-9]*\)\.safetensors$/\1/p' | sort -n | tail -n 1; }
+train 0 --task copy --lines 50 --batch-tokens 40 $small --d-model 256 $long --max-steps 1 -q
+torn=0
+for delay in $(awk 'BEGIN {srand(7); for (i = 0; i < 20; i++) printf "%.3f ", 0.12 * rand()}'); do
+	from=$(newest)
+	./n2d train --threads 1 --isa scalar --resume $long --max-steps 1000000 --max-epochs none -q 2>"$scratch/err" &
+	while [ "$(newest)" = "$from" ] && kill -0 $! 2>/dev/null; do sleep 0.01; done
+	sleep "$delay"
+	kill -9 $! 2>/dev/null || bad "killed after $delay s: it had ended"
+	wait $! 2>/dev/null
+	ls "$dir" | grep -q '\.tmp$' && torn=$((torn + 1))
+	train 0 --resume $long --max-steps $(($(newest) + 1)) -q
+	[ "$(newest)" -gt "$from" ] && good || bad "killed after $delay s: no step after $from"
+	./n2d average --last 2 "$dir" -o "$scratch/average" 2>"$scratch/err" && good || bad "killed after $delay s: the models kept do not load"
+done
+echo "$torn of 20 kills left a file half written"
+[ $torn -gt 0 ] && good || bad "no kill came while it saved"
+
+# A full disk ends the training; what was there goes on elsewhere.
+disk=$scratch/disk
+mkdir "$disk"
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=24m none "$disk" 2>/dev/null; then
+	mounted=$disk
+	train 1 --task copy --lines 50 --batch-tokens 40 $small --d-model 256 -o "$disk/run" --save-every 1 --keep 100 --max-steps 1000 -q
+	err "^n2d train: cannot write .$disk/run/step-[0-9]+\.(state\.)?safetensors.: .*[Nn]o space"
+	dir=$disk/run
+	last=$(newest)
+	ls "$dir" | grep -q '\.tmp$' && bad "a full disk: a file half written" || good
+	cp -R "$disk/run" "$scratch/moved"
+	train 0 --resume -o "$scratch/moved" --max-steps $((last + 1)) --keep 100 -q
+	umount "$disk" && mounted=
+else
+	echo "full disk: skipped, needs root and mount"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
