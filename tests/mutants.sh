@@ -51,6 +51,9 @@ mutant corner-mirrored simd/body/attn_tile.c 's/step(0, r, NV/step(0, m - r, NV/
 mutant row-reads-hidden-keys simd/body/attn_row.c 's/attn_square(t, k + c, lo, hi,/attn_square(t, k + c, 0, V_LANES,/' "$(kernel attn_row)"
 mutant first-tile-reads-output simd/body/attn_fwd.c 's/a->ldo, !a->start, s/a->ldo, 1, s/' "$(kernel attn_fwd)"
 mutant query-alone-without-scale src/op/attention_row.c 's/x.scale = a->scale/x.scale = 1/' tests/op-attention
+mutant weights-without-window src/layer/attention.c '/^static void weights/,/^}/s/window(l->kind, &l->c)/0/' tests/test-maps
+mutant weights-of-values src/layer/cross_attention.c 's/n2d_attention_weights(ctx, &a, P, s.q, s.kv)/n2d_attention_weights(ctx, \&a, P, s.q, s.kv + n2d_heads_width(\&l->c))/' tests/test-maps
+mutant svg-not-escaped src/decode/maps_draw.c "s/case '<': .*/case '<': n2d_out_printf(out, \"<\"); break;/" tests/test-maps
 mutant wrong-root-of-k src/layer/heads.c 's/sqrt((double)n2d_heads_d_k(c))/(double)n2d_heads_d_k(c)/' tests/test-layers
 mutant bwd-without-delta simd/body/attn_bwd.c 's/v_sub(v_load(dp + j), d)/v_load(dp + j)/' "$(kernel attn_bwd)"
 mutant eps-outside-root simd/body/norm.c 's/(var > 0 || var != var ? var : 0) + eps)/var > 0 || var != var ? var : 0) + eps/;s/1 \/ sqrtf(var\(.*\) + eps;/1 \/ (sqrtf(var\1 + eps);/' "$(kernel layernorm_fwd)"

@@ -3,6 +3,7 @@
 #ifndef N2D_CLI_H
 #define N2D_CLI_H
 
+int n2d_cmd_attention(int argc, char **argv);
 int n2d_cmd_average(int argc, char **argv);
 int n2d_cmd_bleu(int argc, char **argv);
 int n2d_cmd_bpe(int argc, char **argv);

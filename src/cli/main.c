@@ -5,6 +5,7 @@
 
 static const struct n2d_command commands[] = {
 #ifdef HAVE_MODEL_FILES
+	{"attention", "attention weights of a sentence pair: pictures and a table", n2d_cmd_attention},
 	{"average", "the mean of several models", n2d_cmd_average},
 #endif
 	{"bleu", "BLEU of translations, the same numbers as sacreBLEU", n2d_cmd_bleu},

@@ -142,6 +142,14 @@ static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float 
 	n2d_trace_part(ctx, part);
 }
 
+static void weights(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *keep, const int32_t *len, size_t B,
+		    size_t T)
+{
+	struct n2d_attention a = attention(&l->c, window(l->kind, &l->c), len, B, T);
+	const float *q = kept(&l->c, (float *)keep, B, T).qkv;
+	n2d_attention_weights(ctx, &a, P, q, q + n2d_heads_width(&l->c));
+}
+
 static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
 		     const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
 {
@@ -245,7 +253,7 @@ static double bytes_materialised(const struct n2d_layer_config *c, size_t B, siz
 const struct n2d_layer_kind n2d_layer_self_attention = {
 	.name = "self-attention", .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)", .check = check,
 	.params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
-	.forward = forward, .backward = backward, .flops = flops, .mixing_flops = mixing_flops, .bytes = bytes,
+	.forward = forward, .backward = backward, .weights = weights, .flops = flops, .mixing_flops = mixing_flops, .bytes = bytes,
 	.cache = cache, .step_workspace = step_workspace, .step = step,
 };
 
@@ -259,7 +267,7 @@ const struct n2d_layer_kind n2d_layer_self_attention_materialised = {
 const struct n2d_layer_kind n2d_layer_restricted_attention = {
 	.name = "restricted-attention", .table1 = "O(r n d)", .sequential = "O(1)", .path = "O(n/r)", .check = check_restricted,
 	.params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
-	.forward = forward, .backward = backward, .flops = flops_restricted, .mixing_flops = mixing_flops_restricted,
+	.forward = forward, .backward = backward, .weights = weights, .flops = flops_restricted, .mixing_flops = mixing_flops_restricted,
 	.bytes = bytes,
 	.cache = cache, .step_workspace = step_workspace, .step = step,
 };

@@ -115,6 +115,14 @@ void n2d_cross_attention_fwd(const struct n2d_ctx *ctx, const struct n2d_layer *
 	n2d_trace_part(ctx, part);
 }
 
+void n2d_cross_attention_weights(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *keep, const int32_t *len,
+				 const int32_t *memory_len, size_t B, size_t T, size_t S)
+{
+	struct n2d_attention a = attention(&l->c, len, memory_len, B, T, S);
+	struct kept s = kept(&l->c, (float *)keep, B, T, S);
+	n2d_attention_weights(ctx, &a, P, s.q, s.kv);
+}
+
 void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dmemory, float *dparams, int add,
 			     const float *dy, const float *x, const float *memory, const float *keep, const int32_t *len,
 			     const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws)

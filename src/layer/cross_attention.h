@@ -26,6 +26,10 @@ void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *
 			     const float *dy, const float *x, const float *memory, const float *saved, const int32_t *len,
 			     const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws);
 
+/* The weights P[B,H,T,S] of a forward pass with `saved` (op/attention.h). */
+void n2d_cross_attention_weights(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *saved, const int32_t *len,
+				 const int32_t *memory_len, size_t B, size_t T, size_t S);
+
 /* Decoding: kv[B,S,2,H,K], the memory projected once; then y[rows,D] from x[rows,D], row r of sentence[r] < B. Floats of kv, and
  * of either's workspace. */
 size_t n2d_cross_attention_kv(const struct n2d_layer_config *c, size_t B, size_t S);

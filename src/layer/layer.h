@@ -67,6 +67,9 @@ struct n2d_layer_kind {
 			const int32_t *len, size_t B, size_t T, float *ws);
 	void (*backward)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
 			 const float *x, const float *saved, const int32_t *len, size_t B, size_t T, float *ws);
+	/* Attention's weights P[B,H,T,T] of a forward pass with `saved` (op/attention.h). NULL: this kind has none. */
+	void (*weights)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *saved, const int32_t *len, size_t B,
+			size_t T);
 	/* Decoding: y[rows,D] from x[rows,D], what forward of a causal layer gives at position s->at, and the cache of positions before.
 	 * The cache's floats, and those of workspace. NULL: this kind is not for decoding. */
 	size_t (*cache)(const struct n2d_layer_config *c, size_t width, size_t room);

@@ -53,6 +53,9 @@ void n2d_attention_mat_fwd(const struct n2d_ctx *ctx, const struct n2d_attention
 void n2d_attention_mat_bwd(const struct n2d_ctx *ctx, const struct n2d_attention *a, float *dQ, float *dK, float *dV,
 			   const float *dO, const float *P, const float *Q, const float *K, const float *V, float *ws);
 
+/* P[B,H,Tq,Tk] alone, for those who want to see it: rows sum to 1, hidden keys have exactly 0, so does a row that sees no key. */
+void n2d_attention_weights(const struct n2d_ctx *ctx, const struct n2d_attention *a, float *P, const float *Q, const float *K);
+
 /* FLOPs of the two products over visible keys: 4 K a visible pair. Backward: 2.5 times as much. */
 double n2d_attention_flops(const struct n2d_attention *a);
 /* Compulsory traffic of the forward pass: Q, K, V, O once, without padding. */

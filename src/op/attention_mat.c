@@ -113,6 +113,29 @@ static double matrix_bytes(const struct n2d_attention *a, double passes)
 	return 4 * passes * (double)a->B * (double)a->H * (double)a->Tq * (double)a->Tk;
 }
 
+/* s->P of one sentence. */
+static void weigh(const struct sentence *s, const float *Q, const float *K)
+{
+	product(s, weights(s, s->P), heads(Q, s->a->q, s->b), heads(K, s->a->k, s->b), 0, 1, s->rows, s->keys, s->a->K);
+	softmax(s);
+}
+
+void n2d_attention_weights(const struct n2d_ctx *ctx, const struct n2d_attention *a, float *P, const float *Q, const float *K)
+{
+	struct n2d_call call;
+	if (n2d_trace_open(ctx, &call, "attention_weights", n2d_attention_flops(a) / 2, n2d_attention_bytes(a) / 2 + matrix_bytes(a, 3))) {
+		observe(&call, a);
+		n2d_trace_read(&call, Q, a->B * a->Tq, span(a, a->q), a->q.st, N2D_ROWWISE);
+		n2d_trace_read(&call, K, a->B * a->Tk, span(a, a->k), a->k.st, a->window ? a->window : N2D_ALL_ROWS);
+		n2d_trace_write(&call, P, a->B * a->H * a->Tq, a->Tk, a->Tk);
+	}
+	for (size_t b = 0; b < a->B; b++) {
+		struct sentence s = sentence(ctx, a, b, P, NULL);
+		weigh(&s, Q, K);
+	}
+	n2d_trace_close(ctx, &call);
+}
+
 void n2d_attention_mat_fwd(const struct n2d_ctx *ctx, const struct n2d_attention *a, float *O, float *P, const float *Q,
 			   const float *K, const float *V, float *ws)
 {
@@ -129,8 +152,7 @@ void n2d_attention_mat_fwd(const struct n2d_ctx *ctx, const struct n2d_attention
 	for (size_t b = 0; b < a->B; b++) {
 		struct sentence s = sentence(ctx, a, b, P, NULL);
 		struct matrix W = weights(&s, s.P);
-		product(&s, W, heads(Q, a->q, b), heads(K, a->k, b), 0, 1, s.rows, s.keys, a->K);
-		softmax(&s);
+		weigh(&s, Q, K);
 		product(&s, heads(O, a->o, b), W, heads(V, a->v, b), 0, 0, s.rows, a->K, s.keys);
 		clear(a, O, a->o, b, s.rows, a->Tq);
 	}

@@ -1,0 +1,127 @@
+#include "decode/maps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "layer/cross_attention.h"
+#include "model/stack.h"
+
+/* ---- which sublayers have weights */
+
+static int has_weights(const struct n2d_sublayer *s)
+{
+	return s->kind == N2D_SUBLAYER_CROSS || (s->kind == N2D_SUBLAYER_MIXER && s->layer.kind->weights);
+}
+
+/* Of sublayer i. */
+static struct n2d_attention_map map_of(const struct n2d_stack *stack, size_t i, int decoder, size_t S, size_t T)
+{
+	const struct n2d_sublayer *s = &stack->sublayers[i];
+	size_t per = decoder ? 3 : 2;
+	enum n2d_map_kind kind = s->kind == N2D_SUBLAYER_CROSS ? N2D_MAP_CROSS : decoder ? N2D_MAP_DECODER : N2D_MAP_ENCODER;
+	size_t queries = kind == N2D_MAP_ENCODER ? S : T, keys = kind == N2D_MAP_DECODER ? T : S;
+	return (struct n2d_attention_map){kind, i / per, stack->n / per, s->layer.c.H, queries, keys, NULL};
+}
+
+/* A map, where it lies and the sublayer that it belongs to. */
+struct place {
+	struct n2d_attention_map *map;
+	const struct n2d_stack *stack;
+	size_t sublayer;
+};
+
+/* Fills maps->map and *place, kind after kind; their number. place NULL: only counts. */
+static size_t list(struct n2d_maps *maps, struct place *place, const struct n2d_transformer *m, size_t S, size_t T)
+{
+	size_t n = 0;
+	for (int kind = 0; kind < N2D_MAP_KINDS; kind++) {
+		int decoder = kind != N2D_MAP_ENCODER;
+		const struct n2d_stack *s = decoder ? &m->decoder : &m->encoder;
+		for (size_t i = 0; i < s->n; i++) {
+			struct n2d_attention_map map = map_of(s, i, decoder, S, T);
+			if ((int)map.kind != kind || !has_weights(&s->sublayers[i]))
+				continue;
+			if (place) {
+				maps->map[n] = map;
+				place[n] = (struct place){&maps->map[n], s, i};
+			}
+			n++;
+		}
+	}
+	return n;
+}
+
+/* ---- their weights, of what a forward pass kept */
+
+static void weigh(const struct n2d_ctx *ctx, const struct place *p, const struct n2d_pass *pass, float *P)
+{
+	const struct n2d_activations *source = &pass->source, *target = &pass->target;
+	const struct n2d_sublayer *s = &p->stack->sublayers[p->sublayer];
+	const struct n2d_activations *side = p->map->kind == N2D_MAP_ENCODER ? source : target;
+	const float *saved = side->saved[p->sublayer];
+	if (s->kind == N2D_SUBLAYER_CROSS)
+		n2d_cross_attention_weights(ctx, &s->layer, P, saved, target->len, source->len, 1, target->T, source->T);
+	else
+		s->layer.kind->weights(ctx, &s->layer, P, saved, side->len, 1, side->T);
+	p->map->P = P;
+}
+
+/* The pair through the model, and the weights into maps->memory. */
+static int forward(struct n2d_maps *maps, const struct place *place, const struct n2d_ctx *ctx, const struct n2d_transformer *m,
+		   const struct n2d_batch *b)
+{
+	const struct n2d_shape shape = {1, b->S, b->T};
+	struct n2d_pass_need need = {0};
+	struct n2d_pass pass;
+	n2d_pass_need_add(&need, ctx, m, &shape, 1, 1); /* as for training: what backward needs is what is looked at here */
+	if (n2d_pass_init(&pass, m, &need, 1))
+		return -1;
+	int bad = n2d_pass_shape(&pass, ctx, m, 1, b->S, b->T);
+	if (!bad)
+		n2d_transformer_forward(ctx, m, &pass, b, NULL);
+	for (size_t i = 0; i < maps->n && !bad; i++)
+		weigh(ctx, &place[i], &pass, n2d_arena_floats(&maps->memory, place[i].map->H * place[i].map->Tq * place[i].map->Tk));
+	n2d_pass_free(&pass);
+	return bad;
+}
+
+static size_t bytes(const struct n2d_maps *maps)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < maps->n; i++)
+		sum = n2d_add(sum, n2d_mul(n2d_floats(maps->map[i].H, maps->map[i].Tq, maps->map[i].Tk), sizeof(float)));
+	return sum;
+}
+
+int n2d_maps_make(struct n2d_maps *maps, const struct n2d_ctx *ctx, const struct n2d_transformer *m, const int32_t *src, size_t S,
+		  const int32_t *trg, size_t T)
+{
+	const int32_t src_len = (int32_t)S, trg_len = (int32_t)T;
+	memset(maps, 0, sizeof *maps);
+	maps->n = list(maps, NULL, m, S, T);
+	maps->map = calloc(maps->n + 1, sizeof *maps->map);
+	maps->in = calloc(T, sizeof *maps->in);
+	struct place *place = calloc(maps->n + 1, sizeof *place);
+	int bad = maps->map && maps->in && place ? 0 : n2d_error("no memory for %zu maps", maps->n);
+	if (!bad) {
+		const struct n2d_batch b = {1, S, T, src, maps->in, trg, &src_len, &trg_len, S, T};
+		list(maps, place, m, S, T);
+		maps->in[0] = N2D_ID_BEGIN;
+		memcpy(maps->in + 1, trg, (T - 1) * sizeof *trg);
+		bad = n2d_arena_init(&maps->memory, bytes(maps)) || forward(maps, place, ctx, m, &b);
+	}
+	free(place);
+	if (bad)
+		n2d_maps_free(maps);
+	return bad ? -1 : 0;
+}
+
+void n2d_maps_free(struct n2d_maps *maps)
+{
+	n2d_arena_free(&maps->memory);
+	free(maps->map);
+	free(maps->in);
+	memset(maps, 0, sizeof *maps);
+}
