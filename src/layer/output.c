@@ -37,11 +37,11 @@ static struct chunk before_first(const struct n2d_output *o, float *ws)
 			      .target = (int32_t *)(loss + 2 * column)};
 }
 
-/* 0 when there is no row left. */
+/* With the padding behind them. 0 when there is no row left. */
 static int next(struct chunk *c, const struct n2d_output *o, const float *x)
 {
 	c->first = c->end;
-	for (c->rows = 0; c->end < o->n && c->rows < c->most; c->end++)
+	for (c->rows = 0; c->end < o->n && (c->rows < c->most || o->target[c->end] < 0); c->end++)
 		if (o->target[c->end] >= 0) {
 			memcpy(c->x + c->rows * o->D, x + c->end * o->D, o->D * sizeof *x);
 			c->target[c->rows++] = o->target[c->end];
