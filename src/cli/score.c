@@ -14,9 +14,11 @@
 
 struct args {
 	const char *model, *src, *trg, *vocab, *grad, *isa;
-	long threads, batch;
+	long threads, batch, longest;
 	int ids, tokens;
 };
+
+enum { LONGEST = 4096 };
 
 static void help(void)
 {
@@ -30,6 +32,7 @@ static void help(void)
 	       "                        tokens, as safetensors, named and shaped as the parameters\n"
 	       "  --vocab FILE          a vocabulary in place of the model's own\n"
 	       "  --ids                 words are integers from 0 on\n"
+	       "  --max-length N        a line of more tokens is an error (4096)\n"
 	       "  --batch-tokens N      padded tokens a batch (4096); changes no result\n"
 	       "  --threads N           (all processors)\n"
 	       "  --isa NAME            instruction set (the best)\n");
@@ -53,6 +56,7 @@ static int option(struct args *a, int c, char **argv)
 	case 'i': a->ids = 1; return 0;
 	case 'k': a->tokens = 1; return 0;
 	case 'b': return number(&a->batch, "--batch-tokens", 1L << 40);
+	case 'l': return number(&a->longest, "--max-length", 0x7ffffffe);
 	case 'p': return number(&a->threads, "--threads", 4096);
 	default: return n2d_bad_option(argv, c);
 	}
@@ -97,6 +101,19 @@ static int score(const struct args *a, const struct n2d_ctx *ctx, const struct n
 	return bad ? failed() : N2D_EXIT_OK;
 }
 
+/* Time grows with the square of a line's length: one that is no sentence would take hours. */
+static int check_lengths(const struct args *a, const struct n2d_corpus *c)
+{
+	size_t most = a->longest ? (size_t)a->longest : LONGEST;
+	for (size_t i = 0; i < c->pairs; i++)
+		for (int side = 0; side < N2D_SIDES; side++) {
+			size_t tokens = n2d_corpus_length(c, (enum n2d_side)side, i) - 1;
+			if (tokens > most)
+				return n2d_error("%s:%zu: %zu tokens: expected at most %zu (--max-length)", side ? a->trg : a->src, i + 1, tokens, most);
+		}
+	return 0;
+}
+
 static int with_corpus(const struct args *a, const struct n2d_ctx *ctx, struct n2d_bundle *b)
 {
 	struct n2d_corpus c;
@@ -104,7 +121,7 @@ static int with_corpus(const struct args *a, const struct n2d_ctx *ctx, struct n
 	const char *const path[N2D_SIDES] = {a->src, a->trg};
 	if (n2d_corpus_init(&c, &coder, &coder, 0))
 		return failed();
-	int code = n2d_corpus_read(&c, path) ? n2d_usage("score", "%s", n2d_error_text()) : score(a, ctx, b, &c);
+	int code = n2d_corpus_read(&c, path) || check_lengths(a, &c) ? n2d_usage("score", "%s", n2d_error_text()) : score(a, ctx, b, &c);
 	n2d_corpus_free(&c);
 	return code;
 }
@@ -132,7 +149,7 @@ int n2d_cmd_score(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{"model", 1, 0, 'm'}, {"src", 1, 0, 's'}, {"trg", 1, 0, 't'}, {"tokens", 0, 0, 'k'}, {"grad", 1, 0, 'g'}, {"vocab", 1, 0, 'v'},
-		{"ids", 0, 0, 'i'}, {"batch-tokens", 1, 0, 'b'}, {"threads", 1, 0, 'p'}, {"isa", 1, 0, 'x'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0},
+		{"ids", 0, 0, 'i'}, {"max-length", 1, 0, 'l'}, {"batch-tokens", 1, 0, 'b'}, {"threads", 1, 0, 'p'}, {"isa", 1, 0, 'x'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0},
 	};
 	struct args a = {0};
 	int code = 0;

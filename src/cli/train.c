@@ -13,6 +13,7 @@
 #include "base/peak.h"
 #include "cli/cli.h"
 #include "cli/model_options.h"
+#include "decode/valid_bleu.h"
 #include "train/data.h"
 #include "train/profile.h"
 #include "train/train.h"
@@ -152,6 +153,7 @@ struct session {
 	struct n2d_transformer model;
 	struct n2d_training training;
 	struct n2d_profile profile;
+	struct n2d_valid_bleu bleu;
 	char *vocabulary;
 	int has_ctx, has_data, has_model, has_training;
 };
@@ -371,6 +373,11 @@ static int run(struct session *s)
 	if (n2d_train_init(t))
 		return failed();
 	s->has_training = 1;
+	if (t->valid && s->options.valid_bleu) {
+		s->bleu = (struct n2d_valid_bleu){&s->ctx, &s->model, &s->data.valid_pairs, &s->data.vocab, &s->data.pieces, s->options.valid_bleu};
+		t->bleu = n2d_valid_bleu;
+		t->bleu_arg = &s->bleu;
+	}
 	if (s->a->resume && n2d_checkpoint_load(&t->optimiser, &t->at, &s->model.p, &s->old_state))
 		return bad_input();
 	introduce(s);

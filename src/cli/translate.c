@@ -13,12 +13,12 @@
 
 struct args {
 	const char *model, *input, *vocab, *isa;
-	long threads, buffer, nbest;
+	long threads, buffer, nbest, longest;
 	struct n2d_translate_options o;
 	int ids, scores, quiet, interactive;
 };
 
-enum { BUFFER = 2000 };
+enum { BUFFER = 2000, LONGEST = 4096 };
 
 static void help(void)
 {
@@ -31,6 +31,7 @@ static void help(void)
 	       "                        |Y| counts the end (paper)\n"
 	       "  --alpha X             of penalty paper (0.6)\n"
 	       "  --extra N             a translation has at most N words more than its source (50)\n"
+	       "  --max-source N        a line of more tokens is an error (4096)\n"
 	       "  --nbest N             the N best, N <= beam, a line each: LINE ||| TRANSLATION ||| SCORE, lines counted from 0\n"
 	       "  --scores              the score before each translation, and a tab\n"
 	       "  --interactive         translate each line as it comes\n"
@@ -89,6 +90,7 @@ static int option(struct args *a, int c, char **argv)
 	case 'e': return number(&a->o.extra, "--extra", 0, 1000000);
 	case 'B': return number(&a->o.batch_tokens, "--batch-tokens", 1, 1L << 40);
 	case 'n': code = number(&n, "--nbest", 1, 10000); a->nbest = (long)n; break;
+	case 'M': code = number(&n, "--max-source", 1, 0x7ffffffe); a->longest = (long)n; break;
 	case 'u': code = number(&n, "--buffer", 1, 1L << 30); a->buffer = (long)n; break;
 	case 'p': code = number(&n, "--threads", 1, 4096); a->threads = (long)n; break;
 	default: return n2d_bad_option(argv, c);
@@ -116,17 +118,10 @@ static int failed(void)
 /* The words, pieces put together again. */
 static void print_words(const struct session *s, const struct n2d_hypothesis *h)
 {
-	char *text = NULL;
 	size_t bytes = 0;
-	FILE *f = open_memstream(&text, &bytes);
-	for (size_t i = 0; f && i < h->length; i++)
-		fprintf(f, "%s%s", i ? " " : "", n2d_vocab_token(&s->bundle.vocab, h->word[i], NULL));
-	if (!f || fclose(f)) {
-		fprintf(stderr, "n2d translate: no memory for a line\n");
-		exit(N2D_EXIT_FAILED);
-	}
-	if (s->bundle.pieces.codes)
-		bytes = n2d_bpe_restore(text, text, bytes, N2D_BPE_SEPARATOR);
+	char *text = n2d_pieces_text(&s->bundle.pieces, &s->bundle.vocab, h->word, h->length, &bytes);
+	if (!text)
+		exit(failed());
 	fwrite(text, 1, bytes, stdout);
 	free(text);
 }
@@ -150,7 +145,7 @@ static void progress(const struct session *s)
 {
 	double t = n2d_now() - s->start;
 	if (!s->a->quiet && !s->a->interactive)
-		fprintf(stderr, "%zu lines, %.1f a second\n", s->done, (double)s->done / t);
+		fprintf(stderr, "%zu lines in %.1f s, %.1f a second\n", s->done, t, (double)s->done / t);
 }
 
 /* What has been read, written out. */
@@ -178,6 +173,7 @@ static int flush(struct session *s)
 static int all_lines(struct session *s, struct n2d_lines *l)
 {
 	size_t buffer = s->a->interactive ? 1 : s->a->buffer ? (size_t)s->a->buffer : BUFFER;
+	size_t longest = s->a->longest ? (size_t)s->a->longest : LONGEST;
 	int more;
 	while ((more = n2d_lines_next(l)) > 0) {
 		const char *const text[N2D_SIDES] = {l->text, NULL};
@@ -186,6 +182,9 @@ static int all_lines(struct session *s, struct n2d_lines *l)
 			return n2d_usage("translate", "%s", n2d_error_text());
 		if (n2d_corpus_add(&s->corpus, text, bytes))
 			return n2d_usage("translate", "%s:%zu: %s", l->name, l->number, n2d_error_text());
+		if (s->corpus.longest[N2D_SOURCE] > longest + 1) /* the line just added */
+			return n2d_usage("translate", "%s:%zu: %zu tokens: expected at most %zu (--max-source)", l->name, l->number,
+					 s->corpus.longest[N2D_SOURCE] - 1, longest);
 		if (s->corpus.pairs == buffer && flush(s))
 			return failed();
 	}
@@ -232,7 +231,7 @@ int n2d_cmd_translate(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{"model", 1, 0, 'm'}, {"input", 1, 0, 'i'}, {"beam", 1, 0, 'b'}, {"penalty", 1, 0, 'P'}, {"alpha", 1, 0, 'a'}, {"extra", 1, 0, 'e'},
-		{"nbest", 1, 0, 'n'}, {"scores", 0, 0, 's'}, {"interactive", 0, 0, 't'}, {"buffer", 1, 0, 'u'}, {"batch-tokens", 1, 0, 'B'},
+		{"nbest", 1, 0, 'n'}, {"max-source", 1, 0, 'M'}, {"scores", 0, 0, 's'}, {"interactive", 0, 0, 't'}, {"buffer", 1, 0, 'u'}, {"batch-tokens", 1, 0, 'B'},
 		{"vocab", 1, 0, 'v'}, {"ids", 0, 0, 'I'}, {"threads", 1, 0, 'p'}, {"isa", 1, 0, 'x'}, {"quiet", 0, 0, 'q'}, {"help", 0, 0, 'h'},
 		{0, 0, 0, 0},
 	};

@@ -1,5 +1,6 @@
 #include "text/pieces.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,4 +58,19 @@ int n2d_pieces_edit(void *pieces, const char **text, size_t *bytes)
 	*text = p->worker.text;
 	*bytes = p->worker.length;
 	return 0;
+}
+
+char *n2d_pieces_text(const struct n2d_pieces *p, const struct n2d_vocab *v, const int32_t *id, size_t n, size_t *bytes)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, bytes);
+	for (size_t i = 0; f && i < n; i++)
+		fprintf(f, "%s%s", i ? " " : "", n2d_vocab_token(v, id[i], NULL));
+	if (!f || fclose(f)) {
+		n2d_error("no memory for a line of %zu words", n);
+		return NULL;
+	}
+	if (p->codes)
+		*bytes = n2d_bpe_restore(text, text, *bytes, N2D_BPE_SEPARATOR);
+	return text;
 }

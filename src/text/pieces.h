@@ -3,6 +3,7 @@
 #define N2D_PIECES_H
 
 #include "text/bpe.h"
+#include "text/vocab.h"
 
 struct n2d_pieces {
 	char *codes; /* the text of the codes file; NULL: none, words are what they are */
@@ -17,5 +18,8 @@ void n2d_pieces_free(struct n2d_pieces *p);
 
 /* The edit of a coder (text/corpus.h); pieces: a struct n2d_pieces. The text holds until the next. */
 int n2d_pieces_edit(void *pieces, const char **text, size_t *bytes);
+
+/* The words of ids, divided by a space, pieces put together again. To be freed, not ended by a zero; NULL and a message. */
+char *n2d_pieces_text(const struct n2d_pieces *p, const struct n2d_vocab *v, const int32_t *id, size_t n, size_t *bytes);
 
 #endif

@@ -13,7 +13,7 @@
 
 static const char log_columns[] = "schema,step,epoch,loss,nll,perplexity,rate,norm,src_tokens,trg_tokens,seconds,tokens_per_second,gflops,"
 				  "percent_of_peak";
-static const char valid_columns[] = "schema,step,epoch,loss,nll,perplexity,accuracy,score,best,seconds";
+static const char valid_columns[] = "schema,step,epoch,loss,nll,perplexity,accuracy,bleu,best,seconds";
 
 /* Sums since the last row. */
 struct window {
@@ -170,15 +170,15 @@ int n2d_train_log_step(struct n2d_train_log *l, const struct n2d_training *t, co
 	return flush(l->steps, l->path[0]);
 }
 
-int n2d_train_log_validation(struct n2d_train_log *l, const struct n2d_training *t, const struct n2d_loss_sum *sum, double score, int best)
+int n2d_train_log_validation(struct n2d_train_log *l, const struct n2d_training *t, const struct n2d_loss_sum *sum, double bleu, int best)
 {
 	double tokens = (double)sum->tokens, nll = sum->nll / tokens, right = 100 * (double)sum->right / tokens;
 	char text[32] = "";
-	if (score >= 0)
-		snprintf(text, sizeof text, "%.4f", score);
+	if (bleu >= 0)
+		snprintf(text, sizeof text, "%.2f", bleu);
 	if (l->progress) {
 		fprintf(l->progress, "step %-6" PRIu64 " validation   loss %-7.4f ppl %-8.2f accuracy %.1f %%%s%s%s\n", t->optimiser.step,
-			sum->loss / tokens, exp(nll), right, *text ? "  score " : "", text, best ? "  (best so far)" : "");
+			sum->loss / tokens, exp(nll), right, *text ? "  bleu " : "", text, best ? "  (best so far)" : "");
 		fflush(l->progress);
 	}
 	if (l->valid)

@@ -18,8 +18,8 @@ void n2d_train_log_close(struct n2d_train_log *log);
 /* A step was done, of `flops` in `seconds`. `last`: print and write what has come since the last row, and begin anew. */
 int n2d_train_log_step(struct n2d_train_log *log, const struct n2d_training *t, const struct n2d_step_report *r, double flops,
 		       double seconds, int last);
-/* score: negative for none. */
-int n2d_train_log_validation(struct n2d_train_log *log, const struct n2d_training *t, const struct n2d_loss_sum *sum, double score,
+/* bleu: in per cent; negative for none. */
+int n2d_train_log_validation(struct n2d_train_log *log, const struct n2d_training *t, const struct n2d_loss_sum *sum, double bleu,
 			     int best);
 
 #endif

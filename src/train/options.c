@@ -23,6 +23,7 @@ static const struct n2d_option options[] = {
 	SIZE("max-epochs", max_epochs, "none", 0, "epochs after which training ends"),
 	SIZE("patience", patience, "none", 0, "validations without a lower loss after which training ends"),
 	SIZE("valid-every", valid_every, "epoch", 0, "steps between validations"),
+	SIZE("valid-bleu", valid_bleu, "none", 0, "first validation pairs that BLEU of greedy translations is of"),
 	SIZE("save-every", save_every, "epoch", 0, "steps between checkpoints"),
 	SIZE("keep", keep, NULL, 1, "checkpoints kept, the best apart"),
 	SIZE("log-every", log_every, NULL, 1, "steps between lines of the log"),
@@ -34,7 +35,7 @@ struct n2d_train_options n2d_train_defaults(void)
 {
 	return (struct n2d_train_options){
 		.schedule = N2D_SCHEDULE_PAPER, .rate = 1, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9, .warmup = 4000,
-		.batch_tokens = 4096, .accumulate = 1, .max_length = 256, .max_epochs = 20, .keep = 10, .log_every = 50, .seed = 1,
+		.batch_tokens = 4096, .accumulate = 1, .max_length = 256, .max_epochs = 20, .keep = 10, .valid_bleu = 1000, .log_every = 50, .seed = 1,
 	};
 }
 

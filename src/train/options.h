@@ -13,6 +13,7 @@ struct n2d_train_options {
 	size_t batch_tokens, accumulate, max_length;
 	size_t max_steps, max_epochs, patience;      /* 0: no limit */
 	size_t save_every, valid_every, keep, log_every; /* steps; 0 of the first two: once an epoch */
+	size_t valid_bleu;                               /* sentences; 0: no BLEU */
 	size_t seed;
 };
 

@@ -87,7 +87,8 @@ static int validate(struct n2d_training *t)
 		t->at.best = nll;
 		t->at.best_step = t->optimiser.step;
 	}
-	return n2d_train_log_validation(t->log, t, &sum, t->score ? t->score(t->score_arg) : -1, best);
+	double bleu = t->bleu ? t->bleu(t->bleu_arg) : -1;
+	return t->bleu && bleu < 0 ? -1 : n2d_train_log_validation(t->log, t, &sum, bleu, best);
 }
 
 /* The training's own settings as metadata of the state. */

@@ -21,9 +21,9 @@ struct n2d_training {
 	size_t state_keys;
 	FILE *progress;                        /* NULL: silent */
 	int (*stop)(void);                     /* true: end after this step; may be NULL */
-	/* After each validation, of the model as it is: a score to be logged (BLEU, in per cent); NULL, or a negative result: none. */
-	double (*score)(void *arg);
-	void *score_arg;
+	/* After each validation, of the model as it is: BLEU in per cent, which is logged; NULL: none. Negative, and a message: a failure. */
+	double (*bleu)(void *arg);
+	void *bleu_arg;
 
 	struct n2d_optimiser optimiser;
 	struct n2d_progress at;
