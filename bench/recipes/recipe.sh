@@ -1,39 +1,31 @@
-#!/bin/bash
-# English to German on Multi30k with the Transformer "tiny" of Wu et al., "Good for Misconceived Reasons" (ACL 2021), who report
-# 41.02 BLEU on test2016: from the data's directory to the BLEU line.
+# What the recipes share: an English-German experiment from the data's directory to the BLEU line. Sourced by multi30k.sh and tatoeba.sh, which set
 #
-#	multi30k.sh DATA [OUT] [SEED]	(N2D=path of the program; MAX_STEPS=8000)
+#	name, test		the experiment, and the name of its test set
+#	merges			of the byte-pair codes, joint
+#	settings		options of n2d train (an array)
+#	steps			at most
+#	translate		options of n2d translate (an array)
+#	scored			options of n2d bleu (an array)
 #
-# DATA holds train, val and test2016 with the endings .en and .de, lower-cased and tokenised. OUT (multi30k-out) receives what each stage
-# makes; a stage whose result is there is not done again, and an interrupted training goes on. Every choice is made on val alone.
+# and call `recipe "$@"`: DATA [OUT] [SEED]. DATA holds train, val and the test set with the endings .en and .de. OUT receives what each stage makes;
+# a stage whose result is there is not done again, and an interrupted training goes on. Every choice is made on val alone.
 set -euo pipefail
-data=${1:?usage: multi30k.sh DATA [OUT] [SEED]} out=${2:-multi30k-out} seed=${3:-1}
-n2d=${N2D:-n2d} steps=${MAX_STEPS:-8000}
-for f in train val test2016; do
-	for l in en de; do
-		[ -r "$data/$f.$l" ] || { echo "multi30k.sh: cannot read $data/$f.$l" >&2; exit 2; }
-	done
-done
-mkdir -p "$out"
-run=$out/seed$seed times=$out/seed$seed.times
-mkdir -p "$run"
 
 # stage NAME FILE COMMAND...: makes FILE unless it is there, and notes the seconds.
 stage() {
-	local name=$1 file=$2 start=$SECONDS
+	local stage=$1 file=$2 start=$SECONDS
 	shift 2
 	[ ! -s "$file" ] || return 0
-	echo "== $name" >&2
+	echo "== $stage" >&2
 	"$@"
-	echo "$name $((SECONDS - start))" >>"$times"
+	echo "$stage $((SECONDS - start))" >>"$times"
 }
 
-codes() { cat "$data/train.en" "$data/train.de" | "$n2d" bpe learn -s 10000 -o "$out/codes"; }
+codes() { cat "$data/train.en" "$data/train.de" | "$n2d" bpe learn -s "$merges" -o "$out/codes"; }
 
 train() {
 	local fresh=(--src "$data/train.en" --trg "$data/train.de" --valid-src "$data/val.en" --valid-trg "$data/val.de" --bpe "$out/codes"
-		--preset tiny --schedule inverse-sqrt --rate 0.005 --warmup 2000 --adam-eps 1e-8 --clip 25 --batch-tokens 8192 --max-epochs none
-		--patience 10 --keep 10 --seed "$seed")
+		"${settings[@]}" --seed "$seed")
 	if compgen -G "$run/step-*.state.safetensors" >/dev/null; then
 		"$n2d" train --resume -o "$run" --max-steps "$steps"
 	else
@@ -44,46 +36,65 @@ train() {
 
 average() { "$n2d" average --last 10 "$run" -o "$run/average.safetensors"; }
 
-translate() { "$n2d" translate -m "$run/average.safetensors" --beam 5 --penalty length -i "$data/test2016.en" >"$run/test2016.tmp" && mv "$run/test2016.tmp" "$run/test2016.out"; }
-
-bleu() { "$n2d" bleu "$data/test2016.de" -i "$run/test2016.out" -tok none -w 2 >"$run/bleu.tmp" && mv "$run/bleu.tmp" "$run/bleu"; }
+# to FILE COMMAND...: its output, whole or not at all
+to() {
+	local file=$1
+	shift
+	"$@" >"$file.tmp" && mv "$file.tmp" "$file"
+}
 
 # The curve of the validation loss.
 curve() {
-	command -v gnuplot >/dev/null || return 0
+	command -v gnuplot >/dev/null && grep -q '^1,' "$run/valid.csv" || return 0
 	gnuplot <<-G
-		set terminal svg size 720,420 font "sans,13"
+		set terminal svg size 720,420 font "sans,13" background rgb "white"
 		set output "$run/loss.svg"
 		set datafile separator ","
 		set xlabel "step"
 		set ylabel "nll on val, nats a token"
+		set y2label "BLEU on val, greedy"
+		set ytics nomirror
+		set y2tics
 		set grid
-		plot "$run/valid.csv" every ::1 using 2:5 with linespoints pt 7 ps 0.4 notitle
+		plot "$run/valid.csv" every ::1 using 2:5 with linespoints pt 7 ps 0.4 title "nll", \
+			"" every ::1 using 2:8 axes x1y2 with linespoints pt 5 ps 0.4 title "BLEU"
 	G
 }
 
 summary() {
-	{
-		echo "# Multi30k English-German, seed $seed"
-		echo
-		sed 's/^/    /' "$run/bleu"
-		echo
-		echo "| stage | seconds |"
-		echo "|---|---|"
-		awk '{n[$1] += $2} END {for (s in n) print "| " s " | " n[s] " |"}' "$times" | sort
-		echo
-		tail -n 1 "$run/log.csv" | awk -F, '{printf "%d steps, %.0f tokens a second, %.0f %% of the peak in the last steps\n", $2, $12, $14}'
-		sort -t, -k5,5g "$run/valid.csv" | awk -F, '$1 == 1 {printf "lowest nll on val %.4f (perplexity %.2f) at step %d, epoch %d\n", $5, $6, $2, $3; exit}'
-		echo
-		"$n2d" info | sed 's/^/    /'
-	} >"$run/summary.tmp" && mv "$run/summary.tmp" "$run/summary.md"
+	echo "# $name, seed $seed"
+	echo
+	sed 's/^/    /' "$run/bleu"
+	echo
+	echo "n2d train ${settings[*]} --max-steps $steps --seed $seed; codes of $merges joint merges; n2d translate ${translate[*]}; n2d bleu ${scored[*]}"
+	echo
+	echo "| stage | seconds |"
+	echo "|---|---|"
+	awk '{n[$1] += $2} END {for (s in n) print "| " s " | " n[s] " |"}' "$times" | sort
+	echo
+	awk -F, 'NR > 1 {steps = $2; tokens += $9 + $10; seconds = $11} END {printf "%d steps, %.0f source and target tokens a second of training\n", steps, tokens / seconds}' "$run/log.csv"
+	sort -t, -k5,5g "$run/valid.csv" | awk -F, '$1 == 1 {printf "lowest nll on val %.4f (perplexity %.2f, greedy BLEU %s) at step %d, epoch %d\n", $5, $6, $8, $2, $3; exit}'
+	echo
+	[ ! -s "$run/loss.svg" ] || printf '![loss and BLEU on val](loss.svg)\n\n'
+	"$n2d" info | sed 's/^/    /'
 }
 
-stage codes "$out/codes" codes
-stage train "$run/finished" train
-stage average "$run/average.safetensors" average
-stage translate "$run/test2016.out" translate
-stage bleu "$run/bleu" bleu
-stage curve "$run/loss.svg" curve
-summary
-cat "$run/bleu"
+recipe() {
+	data=${1:?usage: DATA [OUT] [SEED]} out=${2:-$name-out} seed=${3:-1}
+	n2d=${N2D:-n2d} steps=${MAX_STEPS:-$steps}
+	for f in train val "$test"; do
+		for l in en de; do
+			[ -r "$data/$f.$l" ] || { echo "$name: cannot read $data/$f.$l" >&2; exit 2; }
+		done
+	done
+	run=$out/seed$seed times=$out/seed$seed.times
+	mkdir -p "$run"
+	stage codes "$out/codes" codes
+	stage train "$run/finished" train
+	stage average "$run/average.safetensors" average
+	stage translate "$run/$test.out" to "$run/$test.out" "$n2d" translate -m "$run/average.safetensors" "${translate[@]}" -i "$data/$test.en"
+	stage bleu "$run/bleu" to "$run/bleu" "$n2d" bleu "$data/$test.de" -i "$run/$test.out" "${scored[@]}" -w 2
+	stage curve "$run/loss.svg" curve
+	to "$run/summary.md" summary
+	cat "$run/bleu"
+}
