@@ -9,9 +9,11 @@
 
 #include "base/error.h"
 #include "bench/bench.h"
+#include "bench/blas.h"
 #include "bench/csv.h"
 #include "bench/drive.h"
 #include "bench/machine.h"
+#include "bench/operators.h"
 #include "bench/options.h"
 #include "bench/pin.h"
 #include "bench/timed.h"
@@ -24,6 +26,9 @@ static const char usage[] =
 	"  --threads LIST    threads of the operators (default: 1 and all)\n"
 	"  --samples N       clean samples of each (default 10)\n"
 	"  --no-limits       times alone, in half the time: what n2d-bench compare needs\n"
+	"  --peers           matrix products of OpenBLAS, BLIS and oneDNN too, where they are found, and a table n2d / best peer; a library whose\n"
+	"                    detection may be wrong is there once more as NAME-forced, told to use what our widest set does\n"
+	"  --peer-path NAME=FILE   openblas, blis or onednn from here (may be given again)\n"
 	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
 	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_format,\n"
 	"                    --benchmark_out, ...\n"
@@ -31,18 +36,32 @@ static const char usage[] =
 	"All times are wall-clock times of whole calls.\n";
 
 static struct common_options opt;
-static int no_limits;
+static int no_limits, with_peers;
 
 static int parse(int argc, char **argv)
 {
-	static const struct option longs[] = {COMMON_OPTIONS, {"no-limits", 0, &no_limits, 1}, {0, 0, 0, 0}};
+	static const struct option longs[] = {COMMON_OPTIONS, {"no-limits", 0, &no_limits, 1}, {"peers", 0, &with_peers, 1},
+					      {"peer-path", 1, 0, 'P'}, {0, 0, 0, 0}};
 	int bad = 0;
 	common_defaults(&opt);
 	opterr = 0;
 	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
-		if (c)
+		if (c == 'P')
+			bad = blas_path(optarg);
+		else if (c)
 			bad = common_option(&opt, c, argv);
 	return bad;
+}
+
+/* Of our widest set's contexts, which come first: peers choose their own instructions. */
+static size_t collect_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, int contexts)
+{
+	const struct blas *peer;
+	size_t peers = blas_load(&peer, ctx->k->isa);
+	for (int i = 0; i < contexts && ctx[i].k == ctx->k; i++)
+		for (size_t j = 0; j < peers; j++)
+			n = operators_peers(t, n, room, ctx + i, peer + j);
+	return n;
 }
 
 /* The cases of all kinds in id order of the tables: kernels first. */
@@ -100,6 +119,8 @@ int bench_kernels(int argc, char **argv)
 	if (!contexts)
 		return code;
 	size_t n = collect(t, ROOM, ctx, contexts);
+	if (with_peers)
+		n = collect_peers(t, n, ROOM, ctx, contexts);
 	for (size_t i = 0; i < n; i++)
 		c[i] = &t[i].c;
 	long selected = drive_select(c, n, argv + optind, argc - optind);
@@ -111,6 +132,7 @@ int bench_kernels(int argc, char **argv)
 		return bench_failed("kernels");
 	drive_catch();
 	machine_start(ctx, contexts);
+	blas_pin();
 	if (!no_limits && roof_find_levels(&levels, ctx)) {
 		if (opt.csv)
 			csv_abandon(&out);
@@ -118,6 +140,8 @@ int bench_kernels(int argc, char **argv)
 	}
 	int bad = sample_all(c, (size_t)selected, &levels);
 	timed_print(c, (size_t)selected, &levels);
+	if (with_peers)
+		operators_peers_print(c, (size_t)selected);
 	if (report(c, (size_t)selected, &out) ||
 	    (opt.csv && machine_beside(opt.csv, "kernels", &levels, (int)opt.threads.v[opt.threads.n - 1])))
 		return bench_failed("kernels");

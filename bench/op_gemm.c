@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/size.h"
+#include "bench/blas.h"
 #include "bench/operators.h"
 #include "op/gemm.h"
 #include "tests/problem/problem.h"
@@ -33,12 +34,16 @@ struct product {
 	struct n2d_arena arena;
 	struct n2d_gemm g;
 	int packed;
+	const struct blas *peer;
 	float *A, *B, *C, *P;
 };
 
 static void call(struct product *m, const struct n2d_ctx *ctx)
 {
-	if (m->packed)
+	const struct n2d_gemm *g = &m->g;
+	if (m->peer)
+		blas_gemm(m->peer, ctx->threads, g->ta, g->tb, g->M, g->N, g->K, m->C, g->ldc, m->A, g->lda, m->B, g->ldb);
+	else if (m->packed)
 		n2d_gemm_packed(ctx, &m->g, m->C, m->A, m->P);
 	else
 		n2d_gemm(ctx, &m->g, m->C, m->A, m->B);
@@ -80,6 +85,7 @@ static int open_gemm(struct bench_case *c)
 	n2d_arena_touch(&m->arena);
 	m->g = n2d_gemm_plain(v->ta, v->tb, M, N, K);
 	m->packed = v->packed;
+	m->peer = t->peer;
 	m->A = n2d_arena_floats(&m->arena, n2d_floats(1, M, K));
 	m->B = n2d_arena_floats(&m->arena, n2d_floats(1, K, N));
 	m->C = n2d_arena_floats(&m->arena, n2d_floats(1, M, N));
@@ -112,6 +118,16 @@ static void close_gemm(struct bench_case *c)
 	timed_of(c)->memory = NULL;
 }
 
+static void set_case(struct timed *x, const struct variant *v, const size_t *dim)
+{
+	memcpy(x->dim, dim, sizeof shapes[0]);
+	snprintf(x->group, sizeof x->group, "gemm/%s", x->shape); /* all four, and the peers, against each other */
+	x->kind = v;
+	x->c.open = open_gemm;
+	x->c.run = run_gemm;
+	x->c.close = close_gemm;
+}
+
 size_t operators_gemm(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx)
 {
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -121,12 +137,70 @@ size_t operators_gemm(struct timed *t, size_t n, size_t room, const struct n2d_c
 			struct timed *x = timed_new(t, &n, room, ctx, variants[j].op, shape, "warm");
 			if (!x)
 				return n;
-			memcpy(x->dim, shapes[i], sizeof shapes[i]);
-			snprintf(x->group, sizeof x->group, "gemm/%s", shape); /* all four against each other */
-			x->kind = variants + j;
-			x->c.open = open_gemm;
-			x->c.run = run_gemm;
-			x->c.close = close_gemm;
+			set_case(x, variants + j, shapes[i]);
 		}
 	return n;
+}
+
+/* ---- peers, which know no packed operand */
+
+size_t operators_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, const struct blas *peer)
+{
+	static char op[3][64][48];
+	static size_t names;
+	for (size_t j = 1; j < sizeof variants / sizeof *variants; j++) {
+		if (names == 64)
+			return n;
+		snprintf(op[j - 1][names], sizeof op[0][0], "%s@%s", variants[j].op, peer->name);
+		for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+			char shape[72];
+			snprintf(shape, sizeof shape, "M=%zu,N=%zu,K=%zu", shapes[i][0], shapes[i][1], shapes[i][2]);
+			struct timed *x = timed_new(t, &n, room, ctx, op[j - 1][names], shape, "warm");
+			if (!x)
+				return n;
+			x->peer = peer;
+			set_case(x, variants + j, shapes[i]);
+		}
+	}
+	names++;
+	return n;
+}
+
+/* The fastest peer at the same product: NAN where there is none. Packed before they are compared with what peers do with it in place. */
+static double fastest_peer(struct bench_case **c, size_t n, const struct timed *ours, const char **who)
+{
+	double best = NAN;
+	for (size_t i = 0; i < n; i++) {
+		const struct timed *t = timed_of(c[i]);
+		const struct variant *v = t->kind, *w = ours->kind;
+		if (!t->peer || strcmp(t->group, ours->group) != 0 || c[i]->ctx != ours->c.ctx || v->ta != w->ta || v->tb != w->tb || !c[i]->samples)
+			continue;
+		double s = sample_median(c[i], -1);
+		if (!(s >= best)) {
+			best = s;
+			*who = t->peer->name;
+		}
+	}
+	return best;
+}
+
+void operators_peers_print(struct bench_case **c, size_t n)
+{
+	double sum = 0;
+	size_t count = 0, slower = 0;
+	printf("\n%-58s %11s %11s %8s\n", "against the best peer", "n2d", "best peer", "n2d is");
+	for (size_t i = 0; i < n; i++) {
+		const struct timed *t = timed_of(c[i]);
+		const char *who = "";
+		double ours = sample_median(c[i], -1), theirs = t->peer ? NAN : fastest_peer(c, n, t, &who);
+		if (isnan(ours) || isnan(theirs))
+			continue;
+		printf("%-58s %8.2f us %8.2f us %7.2fx  %s%s\n", t->c.id, 1e6 * ours, 1e6 * theirs, theirs / ours, who, theirs < ours ? "  slower" : "");
+		sum += log(theirs / ours);
+		count++;
+		slower += theirs < ours;
+	}
+	if (count)
+		printf("geometric mean %.2fx of %zu, slower in %zu (gemm-packed: the weights were packed before, which no peer does here)\n",
+		       exp(sum / (double)count), count, slower);
 }

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "bench/timed.h"
 
 #include <math.h>
@@ -5,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "bench/blas.h"
 #include "bench/pin.h"
 #include "bench/stats.h"
 
@@ -90,8 +93,9 @@ void timed_row(const struct bench_case *c, size_t sample, void *user)
 {
 	const struct timed *t = timed_of(c);
 	const struct sample *s = c->sample + sample;
-	csv_row(user, "\"%s\",%s,%s,%d,\"%s\",%s,%zu,%zu,%.9g,%d,%.17g,%.17g,%.17g,%s,%zu,%.6g,%.6g,%.6g", c->id, t->op,
+	csv_row(user, "\"%s\",%s,%s,%d,\"%s\",%s,%zu,%zu,%.9g,%d,%.17g,%.17g,%.17g,%s,%zu,%.6g,%.6g,%.6g,%s,\"%s\",%s", c->id, t->op,
 		c->ctx->k->isa, c->ctx->threads, t->shape, t->state, sample, s->calls, s->seconds, s->clean, t->work.flops,
 		t->work.bytes, t->work.footprint, roof_names[t->work.stream], t->limit.level + 1, t->limit.peak,
-		t->limit.bandwidth, t->limit.seconds);
+		t->limit.bandwidth, t->limit.seconds, t->peer ? t->peer->name : "n2d", t->peer ? t->peer->version : PACKAGE_VERSION,
+		t->peer ? t->peer->arch : c->ctx->k->isa);
 }

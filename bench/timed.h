@@ -16,6 +16,7 @@ struct timed {
 	const void *kind;           /* a kernel's problem, or an operator's description */
 	size_t dim[6];
 	void *memory;               /* while open */
+	const struct blas *peer;    /* NULL: ours */
 };
 
 enum { TIMED_GROUP = 64 };
@@ -38,6 +39,6 @@ void timed_describe(struct gbench_state *s, const struct bench_case *c, size_t s
 void timed_row(const struct bench_case *c, size_t sample, void *user);
 #define TIMED_COLUMNS \
 	"id,op,isa,threads,shape,state,sample,calls,seconds,clean,flops,bytes,footprint,stream,level,peak_flops_per_s," \
-	"bytes_per_s,limit_seconds"
+	"bytes_per_s,limit_seconds,program,program_version,program_isa"
 
 #endif

@@ -1,0 +1,30 @@
+/* Matrix products of others: libraries found at run time, none of them needed to build. */
+#ifndef BENCH_BLAS_H
+#define BENCH_BLAS_H
+
+#include <stddef.h>
+
+struct blas {
+	char name[32];     /* openblas, blis, onednn; with -forced: told which processor this is */
+	char version[128]; /* as the library says */
+	char arch[32];     /* the instruction set or processor that it chose, in its words */
+	void *handle;
+	void (*cblas)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
+	int (*dnnl)(char, char, long, long, long, float, const float *, long, const float *, long, float, float *, long);
+	void *set_threads;
+	int wide; /* takes its threads as a 64-bit integer */
+};
+
+/* Adds a library to load in place of the usual one: "openblas=/opt/lib/libopenblas.so". -1 and a message. */
+int blas_path(const char *text);
+/* Loads what there is, with RTLD_LOCAL. Variables that steer
+ * a library (OPENBLAS_CORETYPE, ...) are taken out of the environment first, and what was done is told on standard error. `isa` is our widest: the
+ * same library is loaded once more told to use it, as its own detection can be wrong; one that dies of it is left out. Returns how many. */
+size_t blas_load(const struct blas **list, const char *isa);
+/* Their threads onto the processors that ours are pinned to: after pin_init. */
+void blas_pin(void);
+/* C = op(A) op(B), row-major, all sizes within int. */
+void blas_gemm(const struct blas *b, int threads, int ta, int tb, size_t M, size_t N, size_t K, float *C, size_t ldc, const float *A,
+	       size_t lda, const float *B, size_t ldb);
+
+#endif
