@@ -13,16 +13,18 @@
 
 #ifdef __clang__
 #define COMPILER "clang"
+#define WHOLE __attribute__((noinline))
 #else
 #define COMPILER "gcc"
+#define WHOLE __attribute__((noinline, noclone)) /* so that it is called by its name */
 #endif
 
 /* Calls a hundred times as dear tell no more. */
 enum { MOST_BYTES = 1 << 20 };
 #define MOST_FLOPS 2e7
 
-__attribute__((noinline, noclone)) void count_next(const char *what);
-__attribute__((noinline, noclone)) void count_call(struct problem *p);
+WHOLE void count_next(const char *what);
+WHOLE void count_call(struct problem *p);
 
 void count_next(const char *what)
 {
