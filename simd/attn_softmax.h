@@ -29,15 +29,31 @@ V_INLINE float attn_row_max(const float *s, size_t lo, size_t hi, float m)
 	return v_hmax(a);
 }
 
-/* s = exp(s - m); returns a + what each lane adds. */
+/* n vectors: s = exp(s - m), each lane added to a. */
+V_INLINE v_t attn_some_exp(const int n, float *s, v_t a, v_t m)
+{
+	v_t x[ATTN_CHAINS];
+	V_UNROLL
+	for (int i = 0; i < n; i++)
+		x[i] = v_sub(v_load(s + i * V_LANES), m);
+	attn_exp(n, x);
+	V_UNROLL
+	for (int i = 0; i < n; i++) {
+		v_store(s + i * V_LANES, x[i]);
+		a = v_add(a, x[i]);
+	}
+	return a;
+}
+
+/* The same of [lo, hi). */
 V_INLINE v_t attn_row_exp(float *s, v_t a, size_t lo, size_t hi, float m)
 {
 	v_t mv = v_set1(m == -INFINITY ? 0 : m);
-	for (size_t j = v_whole(lo); j < hi; j += V_LANES) {
-		v_t p = attn_exp(v_sub(v_load(s + j), mv));
-		v_store(s + j, p);
-		a = v_add(a, p);
-	}
+	size_t j = v_whole(lo);
+	for (; j + (ATTN_CHAINS - 1) * V_LANES < hi; j += ATTN_CHAINS * V_LANES)
+		a = attn_some_exp(ATTN_CHAINS, s + j, a, mv);
+	for (; j < hi; j += V_LANES)
+		a = attn_some_exp(1, s + j, a, mv);
 	return a;
 }
 

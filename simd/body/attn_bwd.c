@@ -7,15 +7,30 @@
 /* Rows of a block: enough that loading and storing the tiles of dK and dV is small beside their sums. */
 enum { BLOCK = 4 * ATTN_MR };
 
-/* s = exp(s - lse), dp = s (dp - delta) on the vectors that [lo, hi) touches. */
+/* n vectors: s = exp(s - lse), dp = s (dp - delta). */
+V_INLINE void some_grad(const int n, float *s, float *dp, v_t lse, v_t delta)
+{
+	v_t p[ATTN_CHAINS];
+	V_UNROLL
+	for (int i = 0; i < n; i++)
+		p[i] = v_sub(v_load(s + i * V_LANES), lse);
+	attn_exp(n, p);
+	V_UNROLL
+	for (int i = 0; i < n; i++) {
+		v_store(s + i * V_LANES, p[i]);
+		v_store(dp + i * V_LANES, v_mul(p[i], v_sub(v_load(dp + i * V_LANES), delta)));
+	}
+}
+
+/* The same on the vectors that [lo, hi) touches. */
 V_INLINE void row_grad(float *s, float *dp, size_t lo, size_t hi, float lse, float delta)
 {
 	v_t l = v_set1(lse), d = v_set1(delta);
-	for (size_t j = v_whole(lo); j < hi; j += V_LANES) {
-		v_t p = attn_exp(v_sub(v_load(s + j), l));
-		v_store(s + j, p);
-		v_store(dp + j, v_mul(p, v_sub(v_load(dp + j), d)));
-	}
+	size_t j = v_whole(lo);
+	for (; j + (ATTN_CHAINS - 1) * V_LANES < hi; j += ATTN_CHAINS * V_LANES)
+		some_grad(ATTN_CHAINS, s + j, dp + j, l, d);
+	for (; j < hi; j += V_LANES)
+		some_grad(1, s + j, dp + j, l, d);
 }
 
 /* Key j of the tile takes the rows that see it: the band seen from the other side. */
