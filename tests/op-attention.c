@@ -93,6 +93,18 @@ static void test_widths(void **state)
 	}
 }
 
+/* Lengths and head sizes beside powers of two. */
+static void test_odd(void **state)
+{
+	(void)state;
+	static const size_t n[] = {2, 3, 7, 15, 17, 31, 63, 65, 127, 129}, k[] = {1, 3, 5, 7, 9, 63, 65};
+	for (size_t i = 0; i < LENGTH(n); i++)
+		for (size_t j = 0; j < LENGTH(k); j++) {
+			struct n2d_attention a = shape(1, 1, n[i], n[i], k[j], (int)((i + j) % MASKS));
+			check(&a, i + j, 1);
+		}
+}
+
 /* One and a half tiles of keys, powers of two and their neighbours, twice as many queries as keys. */
 static void test_large(void **state)
 {
@@ -216,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_one_query),
 		cmocka_unit_test(test_large),
