@@ -26,7 +26,7 @@ static const struct source {
 	{"blis", {"libblis.so.4", "libblis.so"}, "BLIS_ARCH_TYPE", "skx", "haswell"},
 	{"onednn", {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"}, NULL, NULL, NULL},
 };
-enum { SOURCES = sizeof sources / sizeof *sources, ROOM = 2 * SOURCES };
+enum { SOURCES = sizeof sources / sizeof *sources, ROOM = 2 * SOURCES + 1 };
 
 static struct blas loaded[ROOM];
 static const char *path[SOURCES];
@@ -213,6 +213,18 @@ void blas_pin(void)
 	}
 }
 
+static size_t add_plain(struct blas *b, const char *isa)
+{
+	*b = (struct blas){.name = "compiler", .plain = plain_for(isa)};
+#ifdef __clang__
+	snprintf(b->version, sizeof b->version, "%s", __VERSION__);
+#else
+	snprintf(b->version, sizeof b->version, "gcc %s", __VERSION__);
+#endif
+	snprintf(b->arch, sizeof b->arch, "%s", isa);
+	return b->plain != NULL;
+}
+
 size_t blas_load(const struct blas **list, const char *isa)
 {
 	size_t n = 0;
@@ -239,7 +251,7 @@ size_t blas_load(const struct blas **list, const char *isa)
 		fprintf(stderr, "n2d-bench: peer %s: %s, chose %s\n", loaded[i].name, loaded[i].version, loaded[i].arch);
 	}
 	*list = loaded;
-	return n;
+	return n + add_plain(loaded + n, isa);
 }
 
 static void set_threads(const struct blas *b, int threads)
@@ -262,6 +274,10 @@ void blas_gemm(const struct blas *b, int threads, int ta, int tb, size_t M, size
 	       size_t lda, const float *B, size_t ldb)
 {
 	enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
+	if (b->plain) {
+		b->plain(ta, tb, M, N, K, C, ldc, A, lda, B, ldb);
+		return;
+	}
 	set_threads(b, threads);
 	if (b->dnnl)
 		b->dnnl(ta ? 'T' : 'N', tb ? 'T' : 'N', (long)M, (long)N, (long)K, 1, A, (long)lda, B, (long)ldb, 0, C, (long)ldc);

@@ -2,15 +2,16 @@
 #ifndef BENCH_BLAS_H
 #define BENCH_BLAS_H
 
-#include <stddef.h>
+#include "bench/plain.h"
 
 struct blas {
-	char name[32];     /* openblas, blis, onednn; with -forced: told which processor this is */
+	char name[32];     /* openblas, blis, onednn; with -forced: told which processor this is; compiler: plain loops */
 	char version[128]; /* as the library says */
 	char arch[32];     /* the instruction set or processor that it chose, in its words */
 	void *handle;
 	void (*cblas)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
 	int (*dnnl)(char, char, long, long, long, float, const float *, long, const float *, long, float, float *, long);
+	plain_gemm *plain;
 	void *set_threads;
 	int wide; /* takes its threads as a 64-bit integer */
 };
@@ -19,7 +20,8 @@ struct blas {
 int blas_path(const char *text);
 /* Loads what there is, with RTLD_LOCAL. Variables that steer
  * a library (OPENBLAS_CORETYPE, ...) are taken out of the environment first, and what was done is told on standard error. `isa` is our widest: the
- * same library is loaded once more told to use it, as its own detection can be wrong; one that dies of it is left out. Returns how many. */
+ * same library is loaded once more told to use it, as its own detection can be wrong; one that dies of it is left out. The last one is what
+ * our compiler makes of plain loops. Returns how many. */
 size_t blas_load(const struct blas **list, const char *isa);
 /* Their threads onto the processors that ours are pinned to: after pin_init. */
 void blas_pin(void);

@@ -144,6 +144,12 @@ size_t operators_gemm(struct timed *t, size_t n, size_t room, const struct n2d_c
 
 /* ---- peers, which know no packed operand */
 
+/* Plain loops have one thread, and a GFLOP takes them a second where they sum into one number. */
+static int too_much(const struct blas *peer, const struct n2d_ctx *ctx, const size_t *dim)
+{
+	return peer->plain && (ctx->threads > 1 || 2.0 * (double)dim[0] * (double)dim[1] * (double)dim[2] > 2e8);
+}
+
 size_t operators_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, const struct blas *peer)
 {
 	static char op[3][64][48];
@@ -154,6 +160,8 @@ size_t operators_peers(struct timed *t, size_t n, size_t room, const struct n2d_
 		snprintf(op[j - 1][names], sizeof op[0][0], "%s@%s", variants[j].op, peer->name);
 		for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
 			char shape[72];
+			if (too_much(peer, ctx, shapes[i]))
+				continue;
 			snprintf(shape, sizeof shape, "M=%zu,N=%zu,K=%zu", shapes[i][0], shapes[i][1], shapes[i][2]);
 			struct timed *x = timed_new(t, &n, room, ctx, op[j - 1][names], shape, "warm");
 			if (!x)
