@@ -111,7 +111,7 @@ mutant convolution-not-centred src/op/convolution.c 's/backward ? c->W - 1 - cen
 mutant taps-not-flipped src/op/convolution.c 's/((r->W - 1 - w) \* r->D + o)/(w * r->D + o)/' tests/test-layers
 mutant depthwise-taps-mirrored src/op/depthwise.c 's/((ptrdiff_t)w - centre(c)) \* j->step/(centre(c) - (ptrdiff_t)w) * j->step/' tests/test-layers
 mutant taps-not-reordered src/op/convolution.c 's/to\[w \* r->D + i\] = from\[i \* r->W + w\]/to[w * r->D + i] = from[w * r->D + i]/' tests/test-layers
-mutant first-steps-not-cleared src/layer/recurrent.c 's/^\tclear_first(d);//' tests/test-layers
+mutant first-steps-not-cleared src/layer/recurrent.c 's/^\tclear_first(d);/\tif (0)\n\t&/' tests/test-layers
 mutant bias-of-q-shared src/layer/recurrent_parts.c 's/cell == N2D_GRU ? 2 \* D : //' tests/test-layers
 
 # Attention and feed-forward layers, decoding.
