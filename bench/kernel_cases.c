@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "bench/timed.h"
 #include "tests/problem/problem.h"
@@ -10,14 +11,14 @@
 /* Cold cases walk through so many copies that together they are beyond a core's own caches. */
 enum { COLD_BYTES = 16 << 20, COLD_MOST = 512 };
 
+/* They lie in one touched arena: pages of their own, each between two that are protected, cost what no program pays. */
 struct copies {
+	struct n2d_arena memory;
 	size_t n, next;
 	struct problem p[];
 };
 
-/* Buffers start a cache line into their pages: a length of whole pages would end at the guard page, and a masked load of
- * no lanes that touches an inaccessible page costs 200 ns on some processors. */
-enum { PLACE = 16 };
+enum { PLACE = 16 }; /* of the check */
 
 /* Reading and writing of the buffers: the stream whose mix is nearest. */
 static enum roof_kind stream_of(const struct problem *p)
@@ -53,28 +54,48 @@ static void set_work(struct timed *t, const struct copies *m)
 	t->work.stream = stream_of(m->p);
 }
 
+static size_t copies_of(const struct timed *t)
+{
+	const struct problem_kind *kind = t->kind;
+	size_t n = (size_t)(COLD_BYTES / (kind->bytes(t->dim) + 1)) + 1;
+	return strcmp(t->state, "cold") != 0 ? 1 : n > COLD_MOST ? COLD_MOST : n;
+}
+
+/* Checked between guard pages; returns the bytes of a copy, 0 and a message when it failed. */
+static size_t checked(const struct timed *t, const struct n2d_kernels *k)
+{
+	struct problem p;
+	size_t bytes = 64;
+	problem_open(&p, t->kind, k, t->dim, PLACE, 1);
+	for (int i = 0; i < p.nbufs; i++)
+		bytes += guard_cut_bytes(p.buf[i].g.n);
+	if (problem_run(&p)) {
+		n2d_error("failed its check: %s", p.first);
+		bytes = 0;
+	}
+	problem_close(&p);
+	return bytes;
+}
+
 static int open_kernel(struct bench_case *c)
 {
 	struct timed *t = timed_of(c);
-	const struct problem_kind *kind = t->kind;
-	size_t n = 1;
-	if (strcmp(t->state, "cold") == 0) {
-		n = (size_t)(COLD_BYTES / (kind->bytes(t->dim) + 1)) + 1;
-		n = n > COLD_MOST ? COLD_MOST : n;
-	}
-	struct copies *m = calloc(1, sizeof *m + n * sizeof *m->p);
+	size_t n = copies_of(t), bytes = checked(t, c->ctx->k);
+	struct copies *m = bytes ? calloc(1, sizeof *m + n * sizeof *m->p) : NULL;
 	if (!m)
-		return n2d_error("no memory");
+		return bytes ? n2d_error("no memory") : -1;
+	if (n2d_arena_init(&m->memory, n * bytes)) {
+		free(m);
+		return -1;
+	}
+	n2d_arena_touch(&m->memory);
+	guard_cut_from(n2d_arena_get(&m->memory, n * bytes), n * bytes);
 	for (; m->n < n; m->n++)
-		problem_open(m->p + m->n, kind, c->ctx->k, t->dim, PLACE, m->n + 1);
-	size_t failed = problem_run(m->p);
-	if (failed)
-		n2d_error("failed its check: %s", m->p->first);
+		problem_open(m->p + m->n, t->kind, c->ctx->k, t->dim, PLACE, m->n + 1);
+	guard_cut_from(NULL, 0);
 	set_work(t, m);
 	t->memory = m;
-	if (failed)
-		c->close(c);
-	return failed ? -1 : 0;
+	return 0;
 }
 
 static void run_kernel(struct bench_case *c, size_t calls, struct sample *s)
@@ -97,6 +118,7 @@ static void close_kernel(struct bench_case *c)
 	struct copies *m = t->memory;
 	for (size_t i = 0; i < m->n; i++)
 		problem_close(m->p + i);
+	n2d_arena_free(&m->memory);
 	free(m);
 	t->memory = NULL;
 }

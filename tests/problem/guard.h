@@ -16,6 +16,11 @@ struct guard {
 /* Where in its pages the buffer lies: flush with the end, or `place` floats after the start. */
 #define GUARD_END (-1)
 
+/* Until guard_cut_from(NULL, 0): buffers are pieces of `memory`, one behind the other, while it lasts. Nothing guards them: for timings. */
+void guard_cut_from(void *memory, size_t bytes);
+/* The bytes that a buffer of n floats takes there. */
+size_t guard_cut_bytes(size_t n);
+
 void guard_alloc(struct guard *g, size_t n, int place);
 /* 0, or -1 when a canary has changed. */
 int guard_check(const struct guard *g);
