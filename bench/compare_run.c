@@ -91,7 +91,7 @@ static int spawn(char *const argv[], const char *out)
 		to_file(STDERR_FILENO, scratch.log);
 		signal(SIGPIPE, SIG_DFL);
 		execv(argv[0], argv);
-		fprintf(stderr, "%s\n", strerror(errno));
+		fprintf(stderr, "n2d-bench cannot be run: %s\n", strerror(errno));
 		_exit(127);
 	}
 	return pid < 0 ? 127 : wait_for(pid);

@@ -313,6 +313,49 @@ if [ -x ./n2d-bench ]; then
 	err 'at most 64 sizes'
 	run 2 ./n2d-bench layers --layer convolution --width 2
 	err 'W = 2'
+	# The gate, on files, and on programs that say how long they take.
+	printf 'schema,id,seconds\nt/1,a,1\nt/1,a,1.01\nt/1,a,1.02\n' >"$scratch/base.csv"
+	printf 'schema,id,seconds\nt/1,a,1.2\nt/1,a,1.21\nt/1,a,1.22\n' >"$scratch/head.csv"
+	run 0 ./n2d-bench compare "$scratch/base.csv" "$scratch/base.csv"
+	out '^a .* same$'
+	run 1 ./n2d-bench compare "$scratch/base.csv" "$scratch/head.csv"
+	out '^a .* 1\.198 .* slower$'
+	run 1 ./n2d-bench compare --format json "$scratch/base.csv" "$scratch/head.csv"
+	out '"slower": 1,'
+	run 0 ./n2d-bench compare --threshold 25 "$scratch/base.csv" "$scratch/head.csv"
+	run 2 ./n2d-bench compare "$scratch/base.csv"
+	err 'expected BASE and HEAD'
+	run 2 ./n2d-bench compare "$scratch" "$scratch/head.csv"
+	run 2 ./n2d-bench compare "$scratch" "$scratch"
+	err 'cannot be run'
+	program() { # DIR SECONDS CODE: b fails where CODE is 1
+		mkdir -p "$scratch/$1"
+		cat >"$scratch/$1/n2d-bench" <<-PROGRAM
+			#!/bin/sh
+			case "\$*" in
+			*--help*) exit 0 ;;
+			*list_tests*) printf 'a\nb\n'; exit 0 ;;
+			esac
+			while [ "\$1" != --csv ]; do shift; done
+			printf 'schema,id,seconds\nt/1,a,$2\n' >"\$2"
+			[ $3 = 1 ] || printf 't/1,b,1\n' >>"\$2"
+			exit $3
+		PROGRAM
+		chmod +x "$scratch/$1/n2d-bench"
+	}
+	program quick 1 0
+	program slow 1.1 0
+	program broken 1 1
+	run 0 sh -c './n2d-bench compare --command kernels "$1/quick" "$1/quick" 2>/dev/null' sh "$scratch"
+	out '^2 benchmarks: 2 same,'
+	run 1 sh -c './n2d-bench compare --command kernels "$1/quick" "$1/slow" 2>/dev/null' sh "$scratch"
+	out '^2 benchmarks: 1 same, 1 slower,'
+	run 0 sh -c './n2d-bench compare --command kernels "$1/slow" "$1/quick" 2>/dev/null' sh "$scratch"
+	out '1 faster'
+	run 1 sh -c './n2d-bench compare --command kernels "$1/quick" "$1/broken" 2>/dev/null' sh "$scratch"
+	out '^b .* failed$'
+	run 2 ./n2d-bench kernels --peers --peer-path mkl=x
+	err 'expected NAME=FILE'
 	run 2 ./n2d-bench paths --layer rnm
 	err "--layer: unknown 'rnm'"
 	run 2 ./n2d-bench paths --width 4
