@@ -55,7 +55,7 @@ mutant weights-without-window src/layer/attention.c '/^static void weights/,/^}/
 mutant weights-of-values src/layer/cross_attention.c 's/n2d_attention_weights(ctx, &a, P, s.q, s.kv)/n2d_attention_weights(ctx, \&a, P, s.q, s.kv + n2d_heads_width(\&l->c))/' tests/test-maps
 mutant svg-not-escaped src/decode/maps_draw.c "s/case '<': .*/case '<': n2d_out_printf(out, \"<\"); break;/" tests/test-maps
 mutant wrong-root-of-k src/layer/heads.c 's/sqrt((double)n2d_heads_d_k(c))/(double)n2d_heads_d_k(c)/' tests/test-layers
-mutant bwd-without-delta simd/body/attn_bwd.c 's/v_sub(v_load(dp + j), d)/v_load(dp + j)/' "$(kernel attn_bwd)"
+mutant bwd-without-delta simd/body/attn_bwd.c 's/v_sub(v_load(dp + i \* V_LANES), delta)/v_load(dp + i * V_LANES)/' "$(kernel attn_bwd)"
 mutant eps-outside-root simd/body/norm.c 's/(var > 0 || var != var ? var : 0) + eps)/var > 0 || var != var ? var : 0) + eps/;s/1 \/ sqrtf(var\(.*\) + eps;/1 \/ (sqrtf(var\1 + eps);/' "$(kernel layernorm_fwd)"
 mutant unbiased-variance simd/body/norm.c 's/v_sum(v_add(ss\[0\], ss\[1\])) \/ (float)n/v_sum(v_add(ss[0], ss[1])) \/ (float)(n - 1)/' "$(kernel layernorm_fwd)"
 mutant gradient-overwritten simd/body/norm.c 's/v_st(dbeta + i, v_add(e, v_ld(dbeta + i, m)), m)/v_st(dbeta + i, e, m)/' "$(kernel layernorm_bwd)"
