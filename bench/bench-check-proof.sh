@@ -2,7 +2,8 @@
 # Does the gate hold what it promises? In the build directory:
 #	bench-check-proof.sh [TIMES [options of n2d-bench compare]]
 # This build against itself must pass, and against a build that does a tenth of one kernel's work twice must fail for that kernel alone; each TIMES times
-# (default 20; with all benchmarks four minutes each).
+# (default 20; with all benchmarks four minutes each). The machine should be as idle as one that a gate runs on: with six busy processes a
+# processor, a tenth is lost in the noise.
 set -u
 times=${1:-20}
 [ $# = 0 ] || shift
