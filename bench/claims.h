@@ -22,5 +22,9 @@ void claims_attention(const struct claims *c);
 void claims_positions(const struct claims *c);
 /* Later words, padding, order of words, caches, in a small model of random weights. -1 and a message when there is no memory. */
 int claims_model(const struct claims *c);
+/* Timed, after machine_start: eight heads beside one; a word from the caches beside the whole decoder. -1 and a message when there is no
+ * memory, a check failed, or an interrupt came. */
+int claims_heads(const struct claims *c);
+int claims_cache(const struct claims *c);
 
 #endif

@@ -6,19 +6,12 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "bench/claims.h"
+#include "bench/claims_subject.h"
 #include "decode/decoder.h"
 
-enum { WORDS = 50, LENGTH = 24, ROOM = LENGTH + 8 };
+enum { WORDS = SUBJECT_WORDS, LENGTH = 24, ROOM = LENGTH + 8 };
 
-/* A model, a pass over one pair of at most ROOM tokens a side, and the pair. */
-struct subject {
-	struct n2d_transformer m;
-	struct n2d_pass pass;
-	int32_t src[ROOM], in[ROOM], out[ROOM], slen, tlen;
-	size_t S, T;
-};
-
-static int open_subject(struct subject *s, const struct n2d_ctx *ctx, const char *positions)
+int subject_open(struct subject *s, const struct n2d_ctx *ctx, const char *positions, size_t room)
 {
 	struct n2d_config c = {.vocab = WORDS};
 	struct n2d_pass_need need = {0};
@@ -29,13 +22,13 @@ static int open_subject(struct subject *s, const struct n2d_ctx *ctx, const char
 		return -1;
 	n2d_parameters_init(&s->m.p, s->m.w, 1);
 	n2d_transformer_pack(ctx, &s->m);
-	n2d_pass_need_add(&need, ctx, &s->m, &(struct n2d_shape){1, ROOM, ROOM}, 1, 0);
+	n2d_pass_need_add(&need, ctx, &s->m, &(struct n2d_shape){1, room, room}, 1, 0);
 	if (n2d_pass_init(&s->pass, &s->m, &need, 0)) {
 		n2d_transformer_free(&s->m);
 		return -1;
 	}
 	n2d_rng_init(&r, 2, 0);
-	for (int i = 0; i < ROOM; i++) {
+	for (size_t i = 0; i < room; i++) {
 		s->src[i] = (int32_t)(N2D_IDS_SPECIAL + n2d_rng_below(&r, WORDS - N2D_IDS_SPECIAL));
 		s->in[i] = i ? (int32_t)(N2D_IDS_SPECIAL + n2d_rng_below(&r, WORDS - N2D_IDS_SPECIAL)) : N2D_ID_BEGIN;
 	}
@@ -44,14 +37,13 @@ static int open_subject(struct subject *s, const struct n2d_ctx *ctx, const char
 	return 0;
 }
 
-static void close_subject(struct subject *s)
+void subject_close(struct subject *s)
 {
 	n2d_pass_free(&s->pass);
 	n2d_transformer_free(&s->m);
 }
 
-/* The decoder's result [T,D]. */
-static const float *result(struct subject *s, const struct n2d_ctx *ctx)
+const float *subject_result(struct subject *s, const struct n2d_ctx *ctx)
 {
 	struct n2d_batch b = {1, s->S, s->T, s->src, s->in, s->out, &s->slen, &s->tlen, (size_t)s->slen, (size_t)s->tlen};
 	if (n2d_pass_shape(&s->pass, ctx, &s->m, 1, s->S, s->T))
@@ -74,11 +66,11 @@ static void causal_and_padding(const struct claims *c, struct subject *s)
 	static const struct claim padding = {"padding changes nothing", "5.1"};
 	static float before[ROOM * 128];
 	size_t D = s->m.c.d_model, earlier = 0, own = 0;
-	memcpy(before, result(s, c->ctx), LENGTH * D * sizeof *before);
+	memcpy(before, subject_result(s, c->ctx), LENGTH * D * sizeof *before);
 	for (size_t t = 1; t < LENGTH; t++) {
 		int32_t word = s->in[t];
 		s->in[t] = word == WORDS - 1 ? WORDS - 2 : word + 1;
-		const float *after = result(s, c->ctx);
+		const float *after = subject_result(s, c->ctx);
 		earlier += different(before, after, t * D);
 		own += different(before + t * D, after + t * D, D) > 0;
 		s->in[t] = word;
@@ -86,7 +78,7 @@ static void causal_and_padding(const struct claims *c, struct subject *s)
 	c->say(c->arg, &causal, "numbers before t that another word at t changes", (double)earlier, earlier == 0);
 	c->say(c->arg, &causal, "positions t, of 23, whose output their own word changes", (double)own, own == LENGTH - 1);
 	s->S = s->T = ROOM;
-	size_t padded = different(before, result(s, c->ctx), LENGTH * D);
+	size_t padded = different(before, subject_result(s, c->ctx), LENGTH * D);
 	c->say(c->arg, &padding, "numbers that padding of both sides changes", (double)padded, padded == 0);
 	s->S = s->T = LENGTH;
 }
@@ -104,12 +96,12 @@ static double moved(struct subject *s, const struct n2d_ctx *ctx)
 	for (uint32_t i = 0; i < LENGTH; i++)
 		order[i] = i;
 	n2d_rng_shuffle(&r, order, LENGTH);
-	result(s, ctx);
+	subject_result(s, ctx);
 	memcpy(before, s->pass.source.out, LENGTH * D * sizeof *before);
 	memcpy(old, s->src, sizeof old);
 	for (size_t i = 0; i < LENGTH; i++)
 		s->src[i] = old[order[i]];
-	result(s, ctx);
+	subject_result(s, ctx);
 	memcpy(s->src, old, sizeof old);
 	for (size_t i = 0; i < LENGTH * D; i++) {
 		double was = before[order[i / D] * D + i % D];
@@ -140,7 +132,7 @@ static int cache(const struct claims *c, struct subject *s)
 	struct n2d_decoder d;
 	int32_t slots[ROOM] = {0}, sentence = 0;
 	size_t D = s->m.c.d_model, differ = 0;
-	if (!result(s, c->ctx) || n2d_decoder_init(&d, c->ctx, &s->m, n2d_decoder_bytes(c->ctx, &s->m, 1, LENGTH, 1, ROOM)))
+	if (!subject_result(s, c->ctx) || n2d_decoder_init(&d, c->ctx, &s->m, n2d_decoder_bytes(c->ctx, &s->m, 1, LENGTH, 1, ROOM)))
 		return -1;
 	if (n2d_decoder_start(&d, s->pass.source.out, &s->slen, 1, LENGTH, 1, ROOM)) {
 		n2d_decoder_free(&d);
@@ -151,7 +143,7 @@ static int cache(const struct claims *c, struct subject *s)
 		int32_t word = choose(s, c->ctx, d.side.out);
 		s->T = t + 1;
 		s->tlen = (int32_t)s->T;
-		differ += word != choose(s, c->ctx, result(s, c->ctx) + t * D);
+		differ += word != choose(s, c->ctx, subject_result(s, c->ctx) + t * D);
 	}
 	n2d_decoder_free(&d);
 	c->say(c->arg, &cached, "choices, of 31, that differ from those without", (double)differ, differ == 0);
@@ -164,17 +156,17 @@ int claims_model(const struct claims *c)
 	static const char *const positions[] = {"sinusoidal", "none"};
 	struct subject s;
 	for (int none = 0; none < 2; none++) {
-		if (open_subject(&s, c->ctx, positions[none]))
+		if (subject_open(&s, c->ctx, positions[none], ROOM))
 			return -1;
 		double move = moved(&s, c->ctx); /* in another order sums are rounded otherwise: 1e-5, as everywhere (tests/golden/torch) */
-		c->say(c->arg, &order, none ? "largest change of a moved word's row, over the largest number, without positions" : "the same with sinusoids",
+		c->say(c->arg, &order, none ? "the same without positions" : "largest change of a moved word's row, over the largest number, with sinusoids",
 		       move, none ? move <= 1e-5 : move >= 0.1);
 		int bad = 0;
 		if (!none) {
 			causal_and_padding(c, &s);
 			bad = cache(c, &s);
 		}
-		close_subject(&s);
+		subject_close(&s);
 		if (bad)
 			return -1;
 	}

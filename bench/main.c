@@ -13,6 +13,7 @@ static const struct n2d_command commands[] = {
 	{"layers", "sequence layers over length and width: the sweep behind Table 1", bench_layers},
 	{"step", "the training step of whole models, and PyTorch's beside it", bench_step},
 	{"paths", "sequential operations and maximum path length, from the trace and by perturbation", bench_paths},
+	{"claims", "what the paper says of the Transformer, computed and timed: does it hold?", bench_claims},
 	{"table", "Table 1 as measured beside Table 1 as stated, from the CSV files", bench_table},
 	{"compare", "is one build, or one CSV file, slower than another? The regression gate", bench_compare},
 	{"figures", "SVG figures from the CSV files (gnuplot)", bench_figures},
