@@ -17,7 +17,7 @@
 static const char usage[] =
 	"usage: n2d-bench claims [options] [CSV...]\n\n"
 	"Computes and times what the paper says of the Transformer and says whether it holds: exit status 1 when one claim does not. The\n"
-	"rows of CSV files of the same columns come behind.\n\n"
+	"rows of CSV files of the same columns come behind (bench/recipes/claims.sh makes one, by training).\n\n"
 	"  --isa NAME       instruction set\n"
 	"  --no-times       only what can be computed exactly\n"
 	"  --csv FILE       one row a number, see results/SCHEMA.md\n"

@@ -1,0 +1,100 @@
+#!/bin/bash
+# What the paper says that only training can tell, on the task numbers: models without a part beside the whole one, positions, length, label smoothing.
+#
+#	claims.sh OUT CSV	(N2D=path of the program; STEPS=steps of each training (1400); TRAIN=options of every n2d train)
+#
+# Eleven trainings; 1400 steps of each take some 20 minutes where `n2d train` tells 50,000 + 50,000 tokens a second.
+#
+# OUT keeps the trainings: one that is there, of the same command, is not done again. CSV (claims/1, results/SCHEMA.md) is written whole at the end; n2d-bench claims takes it.
+# The whole model is trained with three seeds. Worse is what is worse than each of them, the same what is no further from their mean than they spread.
+set -euo pipefail
+out=${1:?usage: OUT CSV} csv=${2:?usage: OUT CSV} n2d=${N2D:-n2d} steps=${STEPS:-1400}
+warmup=$((steps / 5 + 1)) rate=0.002
+common="--preset tiny --layers 2 --max-epochs none --max-steps $steps --valid-every $steps --valid-bleu 0 --save-every $steps --keep 1 --schedule inverse-sqrt --rate $rate --warmup $warmup ${TRAIN:-}"
+numbers="--task numbers"
+mkdir -p "$out"
+
+# learn NAME OPTIONS...: trains; `$out/NAME/nll` and `error` (per cent of tokens) are those of the validation. A loss that is not finite is inf.
+learn() {
+	local name=$1 dir=$out/$1 code=0
+	shift
+	[ ! -s "$dir/result" ] || [ "$(cat "$out/$name.command")" != "train $*" ] || return 0
+	rm -rf "$dir"
+	echo "train $*" >"$out/$name.command"
+	echo "== $name" >&2
+	"$n2d" train "$@" -o "$dir" || code=$?
+	[ $code -le 1 ] || exit $code
+	if [ $code = 0 ]; then
+		awk -F, 'END {print $5, 100 - $7}' "$dir/valid.csv" >"$dir/result"
+	elif [ -s "$dir/log.csv" ]; then
+		echo inf 100 >"$dir/result"
+	else
+		exit 1
+	fi
+}
+nll() { cut -d' ' -f1 "$out/$1/result"; }
+error() { cut -d' ' -f2 "$out/$1/result"; }
+
+# holds EXPRESSION: 1 or 0, by awk
+holds() { awk "BEGIN {print ($1) ? 1 : 0}"; }
+# row CLAIM SECTION QUANTITY VALUE HOLDS NAME
+row() { printf 'claims/1,"%s",%s,"%s",%s,%s,"n2d %s"\n' "$1" "$2" "$3" "$4" "$5" "$(cat "$out/$6.command")"; }
+
+for seed in 1 2 3; do
+	learn "whole$seed" $numbers $common --seed $seed
+done
+learn residual $numbers $common --residual no
+learn norm $numbers $common --norm-kind none
+learn ffn $numbers $common --ffn no
+learn warmup $numbers $common --warmup 1 --rate "$(awk "BEGIN {print $rate * sqrt($warmup)}")" # the decay is the same
+learn learned $numbers $common --positions learned
+learn smoothing $numbers $common --smoothing 0
+most=$(for s in 1 2 3; do nll whole$s; done | sort -g | tail -n 1)
+least=$(for s in 1 2 3; do nll whole$s; done | sort -g | head -n 1)
+mean=$(for s in 1 2 3; do nll whole$s; done | awk '{s += $1} END {printf "%.6g", s / 3}')
+
+# Positions never trained on: texts of at most 40 characters a side, then longer ones.
+long=40
+short() { paste "$out/$1.src" "$out/$1.trg" | awk -F'\t' -v n=$long -v keep="$2" '((split($1, a, " ") <= n && split($2, b, " ") <= n) == keep)' >"$out/$1.$2"
+	cut -f1 "$out/$1.$2" >"$out/$1.$2.src"
+	cut -f2 "$out/$1.$2" >"$out/$1.$2.trg"; }
+"$n2d" make-data numbers -o "$out/train" --lines 40000
+"$n2d" make-data numbers -o "$out/valid" --lines 1000 --split valid
+"$n2d" make-data numbers -o "$out/test" --lines 500 --split test
+short train 1; short valid 1; short test 0; short test 1
+files="--src $out/train.1.src --trg $out/train.1.trg --valid-src $out/valid.1.src --valid-trg $out/valid.1.trg"
+for p in sinusoidal learned; do
+	learn "short-$p" $files $common --positions $p
+	for keep in 0 1; do
+		file=$out/short-$p/exact$keep
+		[ -s "$file" ] || "$n2d" translate -q -m "$(ls "$out/short-$p"/step-*.safetensors | grep -v state | tail -n 1)" --beam 1 -i "$out/test.$keep.src" |
+			paste -d'|' - "$out/test.$keep.trg" | awk -F'|' '{n++; right += $1 == $2} END {print 100 * right / n}' >"$file"
+	done
+done
+
+{
+	echo schema,claim,section,quantity,value,holds,command
+	for part in 'residual:residual connections:5.4' 'norm:norms:3.1' 'ffn:feed-forward networks:3.3' 'warmup:warmup:5.3'; do
+		IFS=: read -r name what section <<<"$part"
+		claim="without $what the loss stays higher"
+		row "$claim" "$section" "nll without, after $steps steps" "$(nll "$name")" "$(holds "\"$(nll "$name")\" == \"inf\" || $(nll "$name" | sed 's/inf/0/') > $most")" "$name"
+		row "$claim" "$section" "nll of the whole model, mean of three seeds" "$mean" "" whole1
+	done
+	claim="learned and sinusoidal positions reach the same loss"
+	row "$claim" 3.5 "nll, learned" "$(nll learned)" "$(holds "($(nll learned) - $mean) ^ 2 <= ($most - $least) ^ 2")" learned
+	row "$claim" 3.5 "nll, sinusoidal, mean of three seeds" "$mean" "" whole1
+	row "$claim" 3.5 "spread of the seeds" "$(awk "BEGIN {printf \"%.6g\", $most - $least}")" "" whole1
+	claim="sinusoidal positions go on further beyond the lengths trained on than learned ones"
+	for p in sinusoidal learned; do
+		row "$claim" 3.5 "per cent exact, up to $long characters, $p" "$(cat "$out/short-$p/exact1")" "" short-$p
+		[ $p = sinusoidal ] && v="$(holds "$(cat "$out/short-sinusoidal/exact0") > $(cat "$out/short-learned/exact0")")" || v=
+		row "$claim" 3.5 "per cent exact, longer, $p" "$(cat "$out/short-$p/exact0")" "$v" short-$p
+	done
+	claim="label smoothing raises the nll and not the error rate"
+	row "$claim" 5.4 "nll with, mean of three seeds" "$mean" "$(holds "$least > $(nll smoothing)")" whole1
+	row "$claim" 5.4 "nll without" "$(nll smoothing)" "" smoothing
+	best=$(for s in 1 2 3; do error whole$s; done | sort -g | head -n 1)
+	row "$claim" 5.4 "per cent of tokens wrong with, best of three seeds" "$best" "$(holds "$best <= $(error smoothing)")" whole1
+	row "$claim" 5.4 "per cent of tokens wrong without" "$(error smoothing)" "" smoothing
+} >"$csv.tmp"
+mv "$csv.tmp" "$csv"
