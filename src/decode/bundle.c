@@ -55,7 +55,7 @@ int n2d_bundle_open(struct n2d_bundle *b, const struct n2d_ctx *ctx, const char 
 	n2d_safetensors_close(&f);
 	if (bad || b->vocab.size == b->model.c.vocab)
 		return bad;
-	n2d_error("%s: the model has %zu words, the vocabulary %zu", path, b->model.c.vocab, b->vocab.size);
+	n2d_error("%s: a vocabulary of %zu words, the model %s has %zu", vocab ? vocab : path, b->vocab.size, path, b->model.c.vocab);
 	n2d_bundle_close(b);
 	return -1;
 }
