@@ -146,7 +146,9 @@ static int find_target(struct session *s)
 {
 	struct n2d_translation t = {0};
 	int given = s->a->text[N2D_TARGET] != NULL;
-	if (!given && translate(s, &t))
+	/* It takes minutes to find out how long the translation of a long sentence is: as long as the sentence, for now. */
+	size_t S = n2d_corpus_length(&s->corpus, N2D_SOURCE, 0);
+	if (!given && (n2d_maps_fit(&s->ctx, &s->bundle.model, S, S) || translate(s, &t)))
 		return -1;
 	const int32_t *words = given ? s->corpus.id[N2D_TARGET] : t.best[0].word;
 	size_t n = given ? n2d_corpus_length(&s->corpus, N2D_TARGET, 0) - 1 : t.best[0].length;

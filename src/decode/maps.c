@@ -32,10 +32,11 @@ struct place {
 	size_t sublayer;
 };
 
-/* Fills maps->map and *place, kind after kind; their number. place NULL: only counts. */
-static size_t list(struct n2d_maps *maps, struct place *place, const struct n2d_transformer *m, size_t S, size_t T)
+/* Fills maps->map and *place, kind after kind; their number, and the bytes of the weights. place NULL: only counts. */
+static size_t list(struct n2d_maps *maps, struct place *place, const struct n2d_transformer *m, size_t S, size_t T, size_t *bytes)
 {
 	size_t n = 0;
+	*bytes = 0;
 	for (int kind = 0; kind < N2D_MAP_KINDS; kind++) {
 		int decoder = kind != N2D_MAP_ENCODER;
 		const struct n2d_stack *s = decoder ? &m->decoder : &m->encoder;
@@ -47,6 +48,7 @@ static size_t list(struct n2d_maps *maps, struct place *place, const struct n2d_
 				maps->map[n] = map;
 				place[n] = (struct place){&maps->map[n], s, i};
 			}
+			*bytes = n2d_add(*bytes, n2d_mul(n2d_floats(map.H, map.Tq, map.Tk), sizeof(float)));
 			n++;
 		}
 	}
@@ -68,14 +70,20 @@ static void weigh(const struct n2d_ctx *ctx, const struct place *p, const struct
 	p->map->P = P;
 }
 
+static struct n2d_pass_need pass_need(const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t S, size_t T)
+{
+	const struct n2d_shape shape = {1, S, T};
+	struct n2d_pass_need need = {0};
+	n2d_pass_need_add(&need, ctx, m, &shape, 1, 1); /* as for training: what backward needs is what is looked at here */
+	return need;
+}
+
 /* The pair through the model, and the weights into maps->memory. */
 static int forward(struct n2d_maps *maps, const struct place *place, const struct n2d_ctx *ctx, const struct n2d_transformer *m,
 		   const struct n2d_batch *b)
 {
-	const struct n2d_shape shape = {1, b->S, b->T};
-	struct n2d_pass_need need = {0};
+	const struct n2d_pass_need need = pass_need(ctx, m, b->S, b->T);
 	struct n2d_pass pass;
-	n2d_pass_need_add(&need, ctx, m, &shape, 1, 1); /* as for training: what backward needs is what is looked at here */
 	if (n2d_pass_init(&pass, m, &need, 1))
 		return -1;
 	int bad = n2d_pass_shape(&pass, ctx, m, 1, b->S, b->T);
@@ -87,30 +95,34 @@ static int forward(struct n2d_maps *maps, const struct place *place, const struc
 	return bad;
 }
 
-static size_t bytes(const struct n2d_maps *maps)
+int n2d_maps_fit(const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t S, size_t T)
 {
-	size_t sum = 0;
-	for (size_t i = 0; i < maps->n; i++)
-		sum = n2d_add(sum, n2d_mul(n2d_floats(maps->map[i].H, maps->map[i].Tq, maps->map[i].Tk), sizeof(float)));
-	return sum;
+	struct n2d_arena both;
+	size_t bytes;
+	list(NULL, NULL, m, S, T, &bytes);
+	if (n2d_arena_init(&both, n2d_add(bytes, pass_need(ctx, m, S, T).bytes)))
+		return -1;
+	n2d_arena_free(&both);
+	return 0;
 }
 
 int n2d_maps_make(struct n2d_maps *maps, const struct n2d_ctx *ctx, const struct n2d_transformer *m, const int32_t *src, size_t S,
 		  const int32_t *trg, size_t T)
 {
 	const int32_t src_len = (int32_t)S, trg_len = (int32_t)T;
+	size_t bytes;
 	memset(maps, 0, sizeof *maps);
-	maps->n = list(maps, NULL, m, S, T);
+	maps->n = list(maps, NULL, m, S, T, &bytes);
 	maps->map = calloc(maps->n + 1, sizeof *maps->map);
 	maps->in = calloc(T, sizeof *maps->in);
 	struct place *place = calloc(maps->n + 1, sizeof *place);
 	int bad = maps->map && maps->in && place ? 0 : n2d_error("no memory for %zu maps", maps->n);
 	if (!bad) {
 		const struct n2d_batch b = {1, S, T, src, maps->in, trg, &src_len, &trg_len, S, T};
-		list(maps, place, m, S, T);
+		list(maps, place, m, S, T, &bytes);
 		maps->in[0] = N2D_ID_BEGIN;
 		memcpy(maps->in + 1, trg, (T - 1) * sizeof *trg);
-		bad = n2d_arena_init(&maps->memory, bytes(maps)) || forward(maps, place, ctx, m, &b);
+		bad = n2d_maps_fit(ctx, m, S, T) || n2d_arena_init(&maps->memory, bytes) || forward(maps, place, ctx, m, &b);
 	}
 	free(place);
 	if (bad)

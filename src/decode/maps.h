@@ -22,6 +22,10 @@ struct n2d_maps {
 	struct n2d_arena memory;
 };
 
+/* Whether there is memory for the maps of a source of S tokens and a target of T: to be asked before anything that takes long. -1 and a message:
+ * there is not. */
+int n2d_maps_fit(const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t S, size_t T);
+
 /* src[S], trg[T]: ids, each with N2D_ID_END at its end. A mixer that is no attention has no maps. -1 and a message: no memory, or too
  * long for a learned position table; then nothing is left to free. */
 int n2d_maps_make(struct n2d_maps *maps, const struct n2d_ctx *ctx, const struct n2d_transformer *m, const int32_t *src, size_t S,
