@@ -1,5 +1,6 @@
 #!/bin/sh
-# n2d train as a user meets it: texts with unusual lines, what it says at its end, being killed while it saves, a full disk.
+# n2d train as a user meets it: texts with unusual lines, what it says at its end, its BLEU, being killed while it saves, a full disk. And lines that
+# are no sentences.
 # In the build directory.
 set -u
 passed=0 failed=0
@@ -41,6 +42,42 @@ printf '\nb\na b c a b c\n' >"$scratch/in"
 [ $? = 0 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && [ -z "$(head -n 1 "$scratch/out")" ] && good || bad "translate: not three lines, the first empty"
 ./n2d score -m "$scratch/edge/step-00000006.safetensors" --src "$scratch/s" --trg "$scratch/t" >"$scratch/out" 2>"$scratch/err"
 [ $? = 0 ] && [ "$(grep -cE '^-[0-9]' "$scratch/out")" = 5 ] && good || bad "score: not five log-probabilities"
+
+# A line of more tokens than a sentence has: its file and number.
+model=$scratch/edge/step-00000006.safetensors
+printf 'a\nb a c\n' >"$scratch/3"
+printf 'a\nb\n' >"$scratch/1"
+# refused FILE OPTION COMMAND...: exit code 2 for line 2 of FILE when it may have 2 tokens, 0 when 3.
+refused() {
+	file=$scratch/$1 option=$2
+	shift 2
+	what="$* $option 2"
+	"$@" "$option" 2 >"$scratch/out" 2>"$scratch/err"
+	code=$?
+	[ $code = 2 ] && good || bad "$what: exit code $code, should be 2"
+	err "^n2d [a-z]*: $file:2: 3 tokens: expected at most 2 \($option\)\$"
+	"$@" "$option" 3 >"$scratch/out" 2>"$scratch/err" && good || bad "$* $option 3: refused"
+}
+refused 3 --max-source ./n2d translate -q -m "$model" -i "$scratch/3"
+refused 3 --max-length ./n2d score -m "$model" --src "$scratch/3" --trg "$scratch/1"
+refused 3 --max-length ./n2d score -m "$model" --src "$scratch/1" --trg "$scratch/3"
+
+# BLEU at a validation: of what the checkpoint of the same step translates the first pairs to, greedily, pieces put together.
+for split in train valid; do
+	./n2d make-data copy --vocab 12 --min-length 2 --max-length 6 --lines 200 --split $split -o "$scratch/$split"
+	for side in src trg; do sed -i 's/[a-z]/&&o/g' "$scratch/$split.$side"; done
+done
+./n2d bpe learn -s 6 -i "$scratch/train.src" -o "$scratch/codes" 2>"$scratch/err" || bad 'bpe learn'
+train 0 --src "$scratch/train.src" --trg "$scratch/train.trg" --valid-src "$scratch/valid.src" --valid-trg "$scratch/valid.trg" \
+	--bpe "$scratch/codes" -o "$scratch/bleu" $small --batch-tokens 400 --schedule inverse-sqrt --rate 0.01 --warmup 20 --max-steps 80 \
+	--valid-every 40 --save-every 40 --valid-bleu 30 -q
+for side in src trg; do head -n 30 "$scratch/valid.$side" >"$scratch/30.$side"; done
+for step in 40 80; do
+	./n2d translate -q -m "$scratch/bleu/step-000000$step.safetensors" --beam 1 -i "$scratch/30.src" >"$scratch/out" 2>"$scratch/err"
+	want=$(./n2d bleu "$scratch/30.trg" -i "$scratch/out" -tok none -b -w 2 2>"$scratch/err")
+	[ "$(awk -F, -v step=$step '$2 == step {print $8}' "$scratch/bleu/valid.csv")" = "$want" ] && good || bad "BLEU at step $step is not $want"
+done
+[ "$want" != 0.00 ] && [ "$want" != 100.00 ] && good || bad "BLEU of $want tells nothing"
 
 # Killed at random moments of a training that does little but save: the newest checkpoint always loads, and the training goes on.
 dir=$scratch/killed
