@@ -424,7 +424,12 @@ if [ -x ./n2d-bench ]; then
 	fi
 	# Whatever ends a run, its file is there whole, and nothing else.
 	small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1"
-	for signal in HUP TERM; do
+	# Under nohup HUP is ignored, and stays so.
+	case $(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/self/status) in
+	*[13579bdf]) signals=TERM ;;
+	*) signals='HUP TERM' ;;
+	esac
+	for signal in $signals; do
 		./n2d-bench layers $small --n 2..4096 --csv "$scratch/$signal.csv" >"$scratch/out" 2>"$scratch/err" &
 		until [ -e "$scratch/$signal.csv.tmp" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
 		sleep 0.2

@@ -11,7 +11,7 @@ bad() {
 	failed=$((failed + 1))
 }
 
-# Objects of an instruction set's library are named for it by libtool: libsimd_avx2_la-dot.o.
+# Objects of an instruction set's library are named for it by libtool: libsimd_avx2_la-reduce.o.
 # Instructions of an object that a processor without AVX, or with AVX2 alone, does not have.
 vex='[[:space:]](v[a-z0-9]+|shlx|shrx|sarx|rorx|mulx|pdep|pext|andn|bextr|blsr|blsi|blsmsk)[[:space:]]'
 evex='%zmm[0-9]|%k[0-7]|%[xy]mm(1[6-9]|2[0-9]|3[01])'
@@ -28,13 +28,14 @@ level() {
 	case $1 in
 	*lib*_avx512_la-*) echo avx512 ;;
 	*lib*_avx2_la-*) echo avx2 ;;
+	*n2d_bench-plain.o) echo avx512 ;; # plain loops, a function for each instruction set: the compiler's part of the comparison
 	*) echo baseline ;;
 	esac
 }
 
 # has ISA REGEX: its library exists and uses what it was built for; and seen as the level below, is refused.
 has() {
-	o=$(find simd -name "libsimd_$1_la-dot.o")
+	o=$(find simd -name "libsimd_$1_la-reduce.o")
 	[ -n "$o" ] || { echo "$1 is not built"; return; }
 	$objdump -d --no-show-raw-insn "$o" | grep -qE "$2" && good || bad "$o has no $2"
 	[ -n "$(above "$3" "$o")" ] && good || bad "$o passes as $3: this check sees nothing"

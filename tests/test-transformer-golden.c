@@ -125,6 +125,7 @@ static void golden_read(struct golden *g, const char *name)
 	const char *srcdir = getenv("srcdir");
 	char kind[12], what[96];
 	memset(g, 0, sizeof *g);
+	n2d_config_preset(&g->c, "base"); /* what the files do not say */
 	snprintf(g->path, sizeof g->path, "%s/tests/golden/torch/%s.txt", srcdir ? srcdir : ".", name);
 	FILE *f = fopen(g->path, "r");
 	if (!f)
