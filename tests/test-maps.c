@@ -230,7 +230,7 @@ static size_t times(const char *text, const char *what)
 
 /* Two heads, two queries, three keys. */
 static const float P[] = {0.5f, 0.25f, 0.25f, 0, 0, 1, /* head 1 */ 0.005f, 0.995f, 0, 0.125f, 0.125f, 0.75f};
-static const char *const source[] = {"<a>", "b&\"c\"", "d\1\xef\xbf\xbe" "e"},
+static const char *const source[] = {"<a>", "b&\"c\"", "d\1\357\277\276e"},
 			 *const target[] = {"<s>", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
 static const struct n2d_attention_map cross = {N2D_MAP_CROSS, 3, 6, 2, 2, 3, P};
 static const struct n2d_attention_map *const one[] = {&cross, &cross};
