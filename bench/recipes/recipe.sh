@@ -1,4 +1,4 @@
-# What the recipes share: an English-German experiment from the data's directory to the BLEU line. Sourced by multi30k.sh and tatoeba.sh, which set
+# What the recipes share: an English-German experiment from the data's directory to the BLEU line. Sourced by multi30k.sh, tatoeba.sh and mixers.sh, which set
 #
 #	name, test		the experiment, and the name of its test set
 #	merges			of the byte-pair codes, joint

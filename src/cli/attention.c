@@ -146,7 +146,7 @@ static int find_target(struct session *s)
 {
 	struct n2d_translation t = {0};
 	int given = s->a->text[N2D_TARGET] != NULL;
-	/* It takes minutes to find out how long the translation of a long sentence is: as long as the sentence, for now. */
+	/* Translating a long sentence takes minutes: what cannot fit even with a translation of its own length is refused before. */
 	size_t S = n2d_corpus_length(&s->corpus, N2D_SOURCE, 0);
 	if (!given && (n2d_maps_fit(&s->ctx, &s->bundle.model, S, S) || translate(s, &t)))
 		return -1;
