@@ -7,6 +7,7 @@ int bench_roof(int argc, char **argv);
 int bench_kernels(int argc, char **argv);
 int bench_layers(int argc, char **argv);
 int bench_step(int argc, char **argv);
+int bench_decode(int argc, char **argv);
 int bench_paths(int argc, char **argv);
 int bench_claims(int argc, char **argv);
 int bench_table(int argc, char **argv);

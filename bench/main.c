@@ -12,6 +12,7 @@ static const struct n2d_command commands[] = {
 	{"kernels", "every kernel and operator on its shapes, in per cent of the limit", bench_kernels},
 	{"layers", "sequence layers over length and width: the sweep behind Table 1", bench_layers},
 	{"step", "the training step of whole models, and PyTorch's beside it", bench_step},
+	{"decode", "decoding of whole batches, greedy and with a beam, with and without caches", bench_decode},
 	{"paths", "sequential operations and maximum path length, from the trace and by perturbation", bench_paths},
 	{"claims", "what the paper says of the Transformer, computed and timed: does it hold?", bench_claims},
 	{"table", "Table 1 as measured beside Table 1 as stated, from the CSV files", bench_table},

@@ -4,15 +4,9 @@
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "bench/bench.h"
 #include "bench/csv.h"
-#include "bench/drive.h"
-#include "bench/machine.h"
-#include "bench/options.h"
 #include "bench/step_case.h"
 
 static const char usage[] =
@@ -34,16 +28,14 @@ static const char usage[] =
 static struct {
 	struct common_options common;
 	const char *preset;
-	int peers, profile;
+	int peers;
 } opt;
 
 static int is_preset(const char *name) { return strcmp(name, "tiny") == 0 || strcmp(name, "base") == 0; }
 
 static int parse(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		COMMON_OPTIONS, {"preset", 1, 0, 'p'}, {"peers", 0, &opt.peers, 1}, {"profile", 0, &opt.profile, 1}, {0, 0, 0, 0},
-	};
+	static const struct option longs[] = {MODEL_OPTIONS, {"preset", 1, 0, 'p'}, {"peers", 0, &opt.peers, 1}, {0, 0, 0, 0}};
 	int bad = 0;
 	common_defaults(&opt.common);
 	opt.preset = "tiny,base";
@@ -56,70 +48,25 @@ static int parse(int argc, char **argv)
 	return bad;
 }
 
-/* ---- cases: one group a preset */
-
-enum { ROOM = 64 };
-static struct step_case cases[ROOM];
-static size_t ncases;
-
-static void collect(const struct n2d_ctx *ctx, int contexts)
+/* One group a preset. */
+static int collect(struct model_case **c, const struct n2d_ctx *ctx, int contexts)
 {
 	static const char *const presets[] = {"tiny", "base"};
+	static struct step_case cases[MODEL_CASES];
+	int n = 0;
 	for (int p = 0; p < 2; p++) {
 		if (!in_list(opt.preset, presets[p]))
 			continue;
-		for (int i = 0; i < contexts && ncases < ROOM; i++)
-			step_case_init(&cases[ncases++], ctx + i, presets[p]);
-		for (size_t i = 0; opt.peers && i < opt.common.threads.n && ncases + 1 < ROOM; i++) {
-			step_case_peer(&cases[ncases++], ctx, presets[p], (int)opt.common.threads.v[i], 0);
-			step_case_peer(&cases[ncases++], ctx, presets[p], (int)opt.common.threads.v[i], 1);
+		for (int i = 0; i < contexts && n < MODEL_CASES; i++)
+			step_case_init(&cases[n++], ctx + i, presets[p]);
+		for (size_t i = 0; opt.peers && i < opt.common.threads.n && n + 1 < MODEL_CASES; i++) {
+			step_case_peer(&cases[n++], ctx, presets[p], (int)opt.common.threads.v[i], 0);
+			step_case_peer(&cases[n++], ctx, presets[p], (int)opt.common.threads.v[i], 1);
 		}
 	}
-}
-
-/* Of the samples that are wanted; the limits' own do not count. */
-static void progress(void *arg, const struct bench_case *c)
-{
-	const size_t *selected = arg;
-	size_t taken = 0, most = opt.common.samples * *selected;
-	for (size_t i = 0; i < ncases; i++)
-		taken += cases[i].c.samples < opt.common.samples ? cases[i].c.samples : opt.common.samples;
-	drive_progress((double)taken / (double)most, -1, c->id);
-}
-
-static int measure(struct bench_case **selected, size_t n)
-{
-	static struct roof_case peak[CTX_MOST];
-	struct sample_plan p = SAMPLE_PLAN;
-	int bad = 0;
-	p.want = p.extra = opt.common.samples;
-	p.stop = &drive_stop;
-	p.progress = progress;
-	p.arg = &n;
-	for (size_t first = 0, end; first < n && !drive_stop; first = end) {
-		struct bench_case *c[ROOM + CTX_MOST];
-		size_t m = 0, peaks = 0;
-		const char *preset = ((struct step_case *)selected[first]->arg)->preset;
-		for (end = first; end < n && strcmp(((struct step_case *)selected[end]->arg)->preset, preset) == 0; end++)
-			c[m++] = selected[end];
-		for (size_t i = first; i < end && peaks < CTX_MOST; i++) {
-			struct step_case *s = selected[i]->arg;
-			roof_case_init(&peak[peaks], selected[i]->ctx, ROOF_FMA, 0);
-			s->peak = &peak[peaks];
-			c[m++] = &peak[peaks++].c;
-		}
-		bad |= sample_group(c, m, &p);
-		for (size_t i = first; i < end; i++) {
-			struct step_case *s = selected[i]->arg;
-			s->peak_flops = roof_rate(s->peak);
-			if (s->c.failed)
-				fprintf(stderr, "n2d-bench: %s: %s\n", s->c.id, s->c.why);
-		}
-		for (size_t i = 0; i < peaks; i++)
-			sample_free(&peak[i].c);
-	}
-	drive_progress_end();
-	return bad;
+	for (int i = 0; i < n; i++)
+		c[i] = &cases[i].m;
+	return n;
 }
 
 /* ---- reports */
@@ -129,81 +76,48 @@ static void describe(struct gbench_state *s, const struct bench_case *c, size_t 
 	const struct step_case *t = c->arg;
 	(void)user;
 	gbench_counter(s, "tokens/s", t->tokens / c->sample[sample].seconds);
-	gbench_counter(s, "GFLOP/s", t->flops / c->sample[sample].seconds / 1e9);
+	gbench_counter(s, "GFLOP/s", t->m.flops / c->sample[sample].seconds / 1e9);
 }
 
-static void row(const struct bench_case *c, size_t sample, void *user)
+static void row(const struct bench_case *c, size_t sample, void *csv)
 {
 	const struct step_case *t = c->arg;
 	const struct sample *s = c->sample + sample;
-	csv_row(user, "\"%s\",%s,%s,%d,%s,%zu,%zu,%.9g,%d,%.17g,%.17g,%.9g", c->id, t->program, t->peer.name ? "" : c->ctx->k->isa, t->threads,
-		t->preset, sample, s->calls, s->seconds, s->clean, t->flops, t->tokens, t->peak_flops);
+	csv_row(csv, "\"%s\",%s,%s,%d,%s,%zu,%zu,%.9g,%d,%.17g,%.17g,%.9g", c->id, t->program, t->peer.name ? "" : c->ctx->k->isa, t->m.threads,
+		t->m.group, sample, s->calls, s->seconds, s->clean, t->m.flops, t->tokens, t->m.peak_flops);
 }
 
 /* The fastest peer of a preset; NAN without. */
-static double best_peer(const char *preset)
+static double best_peer(struct model_case *const *c, size_t n, const char *preset)
 {
 	double best = NAN;
-	for (size_t i = 0; i < ncases; i++) {
-		double t = cases[i].peer.name && cases[i].c.samples ? sample_median(&cases[i].c, -1) : NAN;
-		if (strcmp(cases[i].preset, preset) == 0 && !(t >= best))
+	for (size_t i = 0; i < n; i++) {
+		double t = !c[i]->once && c[i]->c.samples ? sample_median(&c[i]->c, -1) : NAN;
+		if (strcmp(c[i]->group, preset) == 0 && !(t >= best))
 			best = isnan(t) ? best : t;
 	}
 	return best;
 }
 
-static void print(void)
+static void print(struct model_case *const *c, size_t n)
 {
 	printf("\n%-52s %9s %10s %9s %7s %10s\n", "training step", "ms", "tokens/s", "GFLOP/s", "% peak", "best peer");
-	for (size_t i = 0; i < ncases; i++) {
-		const struct step_case *t = &cases[i];
-		if (!t->c.samples)
+	for (size_t i = 0; i < n; i++) {
+		const struct step_case *t = c[i]->c.arg;
+		if (!c[i]->c.samples)
 			continue;
-		double s = sample_median(&t->c, -1), peer = t->peer.name ? NAN : best_peer(t->preset);
-		printf("%-52s %9.1f %10.0f %9.1f %7.1f", t->c.id, 1e3 * s, t->tokens / s, t->flops / s / 1e9, 100 * t->flops / s / t->peak_flops);
+		double s = sample_median(&c[i]->c, -1), peer = c[i]->once ? best_peer(c, n, c[i]->group) : NAN, rate = c[i]->flops / s;
+		printf("%-52s %9.1f %10.0f %9.1f %7.1f", c[i]->c.id, 1e3 * s, t->tokens / s, rate / 1e9, 100 * rate / c[i]->peak_flops);
 		printf(isnan(peer) ? "\n" : " %9.2fx\n", peer / s);
 	}
 }
 
-static void profiles(void)
-{
-	for (size_t i = 0; opt.profile && i < ncases && !drive_stop; i++)
-		if (!cases[i].peer.name && cases[i].c.samples)
-			step_case_profile(&cases[i]);
-}
-
 int bench_step(int argc, char **argv)
 {
-	static struct bench_case *c[ROOM];
-	struct n2d_ctx ctx[CTX_MOST];
-	struct csv_out out;
-	int code, contexts = bench_open(&(struct bench_command){"step", usage, parse, &opt.common}, &argc, argv, ctx, &code);
-	if (!contexts)
-		return code;
-	if (!opt.common.isa) /* the widest alone: contexts come widest first */
-		for (int i = 0; i < contexts; i++)
-			if (ctx[i].k != ctx[0].k)
-				contexts = i;
-	collect(ctx, contexts);
-	for (size_t i = 0; i < ncases; i++)
-		c[i] = &cases[i].c;
-	long selected = drive_select(c, ncases, argv + optind, argc - optind);
-	if (drive_listed())
-		return N2D_EXIT_OK;
-	if (selected < 0)
-		return bench_usage_error("step");
-	if (opt.common.csv && csv_create(&out, opt.common.csv, "step/1", "id,program,isa,threads,preset,sample,calls,seconds,clean,flops,tokens,peak_flops"))
-		return bench_failed("step");
-	drive_catch();
-	for (long i = 0; i < selected; i++) /* before threads are pinned */
-		step_case_start(c[i]->arg);
-	machine_start(ctx, contexts);
-	int bad = measure(c, (size_t)selected);
-	struct drive_report report = {.describe = describe, .row = opt.common.csv ? row : NULL, .user = &out};
-	drive_report(c, (size_t)selected, &report);
-	profiles();
-	print();
-	if (opt.common.csv && (csv_finish(&out) || machine_beside(opt.common.csv, "step", NULL, (int)opt.common.threads.v[opt.common.threads.n - 1])))
-		return bench_failed("step");
-	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
+	static const struct model_command step = {
+		.command = {"step", usage, parse, &opt.common}, .schema = "step/1",
+		.columns = "id,program,isa,threads,preset,sample,calls,seconds,clean,flops,tokens,peak_flops", .collect = collect,
+		.start = step_case_start, .describe = describe, .row = row, .print = print, .profile_calls = 5,
+	};
+	return model_command(&step, argc, argv);
 }

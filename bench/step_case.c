@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/peak.h"
 #include "base/rng.h"
 #include "bench/check.h"
-#include "train/profile.h"
 
 enum { VOCAB = 10000, ROWS = 282 * 16, PAIRS = 282 };
 
@@ -62,8 +60,9 @@ static struct n2d_step_options options(void)
 	return (struct n2d_step_options){{N2D_SCHEDULE_CONSTANT, 1e-4, 1, 0}, 0.9, 0.98, 1e-9, 0, 1};
 }
 
-static int one_step(struct step_case *s, const struct n2d_ctx *ctx)
+static int one_step(struct model_case *m, const struct n2d_ctx *ctx)
 {
+	struct step_case *s = (struct step_case *)m;
 	struct n2d_step_options o = options();
 	struct n2d_step_report r = {0};
 	if (n2d_step_batch(ctx, &s->model, &s->optimiser, &s->pass, &o, &s->batch->b, &r))
@@ -73,10 +72,9 @@ static int one_step(struct step_case *s, const struct n2d_ctx *ctx)
 
 static void run(struct bench_case *c, size_t calls, struct sample *sample)
 {
-	struct step_case *s = c->arg;
 	(void)sample;
 	while (calls--)
-		if (one_step(s, c->ctx))
+		if (one_step(c->arg, c->ctx))
 			snprintf(c->why, sizeof c->why, "%s", n2d_error_text());
 }
 
@@ -88,11 +86,11 @@ static int gradients(struct step_case *s, const struct n2d_ctx *ctx, float *grad
 	struct n2d_pass_need need = {0};
 	struct n2d_loss_sum sum = {0};
 	struct n2d_dropout_key key = {1, 0, (float)s->model.c.dropout};
-	size_t W = width(s->preset);
-	struct step_batch *two = make_batch(s->preset, 2);
+	size_t W = width(s->m.group);
+	struct step_batch *two = make_batch(s->m.group, 2);
 	if (!two || n2d_transformer_init(&m, ctx, &s->model.c)) {
 		free(two);
-		return n2d_error("%s: no memory for the check", s->c.id);
+		return n2d_error("%s: no memory for the check", s->m.c.id);
 	}
 	n2d_pass_need_add(&need, ctx, &m, &(struct n2d_shape){2, W, W}, 1, 1);
 	int bad = n2d_pass_init(&p, &m, &need, 1);
@@ -118,9 +116,9 @@ static int check(struct step_case *s)
 	float *want = calloc(n, sizeof *want), *got = calloc(n, sizeof *got);
 	int bad = -1;
 	if (!want || !got)
-		n2d_error("%s: no memory for the check", s->c.id);
-	else if (!n2d_ctx_init(&scalar, "scalar", s->c.ctx->threads)) {
-		bad = gradients(s, &scalar, want) || gradients(s, s->c.ctx, got) || check_close(s->c.id, got, want, n, 1e-4);
+		n2d_error("%s: no memory for the check", s->m.c.id);
+	else if (!n2d_ctx_init(&scalar, "scalar", s->m.c.ctx->threads)) {
+		bad = gradients(s, &scalar, want) || gradients(s, s->m.c.ctx, got) || check_close(s->m.c.id, got, want, n, 1e-4);
 		n2d_ctx_free(&scalar);
 	}
 	free(want);
@@ -128,22 +126,18 @@ static int check(struct step_case *s)
 	return bad ? -1 : 0;
 }
 
-static void close_step(struct bench_case *c)
-{
-	(void)c; /* stays for the profile */
-}
-
+/* Nothing closes it: it stays for the profile. */
 static int open_step(struct bench_case *c)
 {
 	struct step_case *s = c->arg;
 	struct n2d_config config = {.vocab = VOCAB};
 	struct n2d_pass_need need = {0};
-	size_t W = width(s->preset), B = pairs_of(s->preset);
-	if (n2d_config_preset(&config, s->preset) || n2d_transformer_init(&s->model, c->ctx, &config))
+	size_t W = width(s->m.group), B = pairs_of(s->m.group);
+	if (n2d_config_preset(&config, s->m.group) || n2d_transformer_init(&s->model, c->ctx, &config))
 		return -1;
 	n2d_parameters_init(&s->model.p, s->model.w, 1);
 	n2d_pass_need_add(&need, c->ctx, &s->model, &(struct n2d_shape){B, W, W}, 1, 1);
-	s->batch = make_batch(s->preset, B);
+	s->batch = make_batch(s->m.group, B);
 	if (!s->batch || n2d_optimiser_init(&s->optimiser, &s->model) || n2d_pass_init(&s->pass, &s->model, &need, 1))
 		return s->batch ? -1 : n2d_error("%s: no memory for the batch", c->id);
 	n2d_arena_touch(&s->optimiser.memory);
@@ -156,37 +150,24 @@ static void work(struct step_case *s)
 {
 	struct n2d_config config = {.vocab = VOCAB};
 	struct n2d_transformer m;
-	size_t W = width(s->preset), B = pairs_of(s->preset);
+	size_t W = width(s->m.group), B = pairs_of(s->m.group);
 	for (size_t i = 0; i < B; i++) {
 		int32_t a, b;
-		lengths(s->preset, i, &a, &b);
+		lengths(s->m.group, i, &a, &b);
 		s->tokens += a + b;
 	}
-	if (n2d_config_preset(&config, s->preset) || n2d_transformer_init(&m, s->c.ctx, &config))
+	if (n2d_config_preset(&config, s->m.group) || n2d_transformer_init(&m, s->m.c.ctx, &config))
 		return;
-	s->flops = n2d_transformer_flops(&m, B, W, W, 1) * s->tokens / (double)(2 * B * W); /* padding is no work */
+	s->m.flops = n2d_transformer_flops(&m, B, W, W, 1) * s->tokens / (double)(2 * B * W); /* padding is no work */
 	n2d_transformer_free(&m);
 }
 
 void step_case_init(struct step_case *s, const struct n2d_ctx *ctx, const char *preset)
 {
-	*s = (struct step_case){.preset = preset, .program = "n2d", .threads = ctx->threads,
-				.c = {.ctx = ctx, .arg = s, .open = open_step, .run = run, .close = close_step}};
-	snprintf(s->c.id, sizeof s->c.id, "step/%s/preset=%s,threads=%d", ctx->k->isa, preset, ctx->threads);
+	*s = (struct step_case){.m = {.c = {.ctx = ctx, .arg = s, .open = open_step, .run = run}, .group = preset,
+				      .threads = ctx->threads, .once = one_step}, .program = "n2d"};
+	snprintf(s->m.c.id, sizeof s->m.c.id, "step/%s/preset=%s,threads=%d", ctx->k->isa, preset, ctx->threads);
 	work(s);
-}
-
-void step_case_profile(struct step_case *s)
-{
-	static struct n2d_profile profile;
-	struct n2d_ctx ctx = *s->c.ctx;
-	n2d_profile_start(&profile);
-	ctx.trace = &profile.trace;
-	for (int i = 0; i < 5; i++)
-		one_step(s, &ctx);
-	n2d_profile_stop(&profile);
-	printf("\n%s: five steps\n", s->c.id);
-	n2d_profile_print(&profile, stdout, s->peak_flops, n2d_peak_bandwidth(s->c.ctx));
 }
 
 /* ---- a peer's */
@@ -218,21 +199,22 @@ static void close_peer(struct bench_case *c) { peer_stop(&((struct step_case *)c
 
 void step_case_peer(struct step_case *s, const struct n2d_ctx *ctx, const char *preset, int threads, int best)
 {
-	*s = (struct step_case){.preset = preset, .program = best ? "pytorch-best" : "pytorch", .threads = threads,
-				.c = {.ctx = ctx, .arg = s, .open = open_peer, .run = run_peer, .close = close_peer, .outside = 1}};
+	*s = (struct step_case){.m = {.c = {.ctx = ctx, .arg = s, .open = open_peer, .run = run_peer, .close = close_peer, .outside = 1},
+				      .group = preset, .threads = threads}, .program = best ? "pytorch-best" : "pytorch"};
 	s->peer.name = s->program;
-	snprintf(s->c.id, sizeof s->c.id, "step/%s/preset=%s,threads=%d", s->program, preset, threads);
+	snprintf(s->m.c.id, sizeof s->m.c.id, "step/%s/preset=%s,threads=%d", s->program, preset, threads);
 	work(s);
 }
 
-void step_case_start(struct step_case *s)
+void step_case_start(struct model_case *m)
 {
+	struct step_case *s = (struct step_case *)m;
 	char threads[16], script[] = N2D_SRCDIR "/bench/peers/torch_step.py";
-	char *argv[] = {"/usr/bin/python3", script, "--serve", "--preset", (char *)s->preset, "--threads", threads,
+	char *argv[] = {"/usr/bin/python3", script, "--serve", "--preset", (char *)s->m.group, "--threads", threads,
 			strcmp(s->program, "pytorch-best") == 0 ? "--best" : NULL, NULL};
 	if (!s->peer.name)
 		return;
-	snprintf(threads, sizeof threads, "%d", s->threads);
+	snprintf(threads, sizeof threads, "%d", s->m.threads);
 	if (peer_start(&s->peer, s->program, argv))
 		fprintf(stderr, "n2d-bench: %s\n", n2d_error_text());
 }

@@ -2,18 +2,14 @@
 #ifndef BENCH_STEP_CASE_H
 #define BENCH_STEP_CASE_H
 
+#include "bench/model_command.h"
 #include "bench/peer.h"
-#include "bench/roof.h"
-#include "bench/sample.h"
 #include "train/step.h"
 
 struct step_case {
-	struct bench_case c;
-	const char *preset, *program; /* program: "n2d", "pytorch", "pytorch-best" */
-	int threads;
-	double flops, tokens; /* a step; source and target together */
-	struct roof_case *peak;
-	double peak_flops;
+	struct model_case m; /* its group: the preset */
+	const char *program; /* "n2d", "pytorch", "pytorch-best" */
+	double tokens;       /* a step; source and target together */
 
 	struct peer peer; /* name NULL: ours */
 	struct n2d_transformer model;
@@ -27,9 +23,6 @@ void step_case_init(struct step_case *s, const struct n2d_ctx *ctx, const char *
 /* best: set as well as it can be, else as it comes. */
 void step_case_peer(struct step_case *s, const struct n2d_ctx *ctx, const char *preset, int threads, int best);
 /* Starts a peer's program; a failure is told when the case is opened. */
-void step_case_start(struct step_case *s);
-
-/* Prints where the time of five further steps goes. */
-void step_case_profile(struct step_case *s);
+void step_case_start(struct model_case *m);
 
 #endif

@@ -291,7 +291,7 @@ if [ -w /dev/full ]; then
 fi
 # The benchmark: what can never be measured is refused before anything is.
 if [ -x ./n2d-bench ]; then
-	for command in roof kernels layers; do
+	for command in roof kernels layers decode; do
 		run 2 ./n2d-bench $command --isa=
 		err "--isa: ''"
 		run 2 env N2D_ISA=sse9 ./n2d-bench $command
@@ -301,7 +301,7 @@ if [ -x ./n2d-bench ]; then
 		run 2 ./n2d-bench $command --isa scalar --threads "$(seq -s, 33)"
 		err 'at most 32 pairs'
 	done
-	for command in kernels layers; do # the expression's own complaint comes before ours
+	for command in kernels layers decode; do # the expression's own complaint comes before ours
 		for list in '' --benchmark_list_tests; do
 			./n2d-bench $command --isa scalar --threads 1 '--benchmark_filter=no such' $list >"$scratch/out" 2>"$scratch/err"
 			code=$?
@@ -313,6 +313,14 @@ if [ -x ./n2d-bench ]; then
 	err 'at most 64 sizes'
 	run 2 ./n2d-bench layers --layer convolution --width 2
 	err 'W = 2'
+	run 2 ./n2d-bench decode --model "$scratch/none"
+	err 'belong together'
+	run 2 ./n2d-bench decode --model "$scratch/none" --src "$scratch/none"
+	err "cannot read '.*none'"
+	run 2 ./n2d-bench decode --cache perhaps
+	err "unknown 'perhaps'"
+	run 2 ./n2d-bench decode --beam 1..4294967296
+	err 'at most 64 cases'
 	# The gate, on files, and on programs that say how long they take.
 	printf 'schema,id,seconds\nt/1,a,1\nt/1,a,1.01\nt/1,a,1.02\n' >"$scratch/base.csv"
 	printf 'schema,id,seconds\nt/1,a,1.2\nt/1,a,1.21\nt/1,a,1.22\n' >"$scratch/head.csv"

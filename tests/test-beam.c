@@ -155,7 +155,7 @@ static size_t plain_search(struct plain *done, const struct toy *t, const struct
 			double p[V];
 			probabilities(t, sentence, now[r].word, at, p);
 			for (int32_t w = N2D_ID_END; w < V; w++) {
-				if (w != N2D_ID_END && at == longest)
+				if (w == N2D_ID_END ? at < o->least && at < longest : at == longest)
 					continue;
 				next[n] = now[r];
 				next[n].word[at < MOST ? at : 0] = w;
@@ -184,7 +184,8 @@ static void stopping_early_loses_nothing(void **state)
 		struct toy t = {.seed = seed, .early = seed % 3 != 0, .nan_at = -1};
 		struct n2d_scorer m = scorer(&t);
 		size_t beam = 1 + (size_t)seed % 5, nbest = 1 + (size_t)(seed / 5) % beam;
-		struct n2d_beam_options o = {beam, nbest, seed % 2 ? N2D_PENALTY_PAPER : N2D_PENALTY_LENGTH, 0.5 * (double)(seed % 7)};
+		struct n2d_beam_options o = {beam, nbest, seed % 2 ? N2D_PENALTY_PAPER : N2D_PENALTY_LENGTH, 0.5 * (double)(seed % 7),
+					     (size_t)(seed / 7) % 5};
 		size_t longest[3] = {7, 3, 6};
 		struct n2d_translation r[3];
 		assert_int_equal(n2d_beam_search(r, &m, &o, longest, 3), 0);
@@ -207,7 +208,7 @@ static void a_sentence_does_not_depend_on_others(void **state)
 	(void)state;
 	struct toy t = {.seed = 7, .nan_at = -1};
 	struct n2d_scorer m = scorer(&t);
-	struct n2d_beam_options o = {4, 2, N2D_PENALTY_PAPER, 0.6};
+	struct n2d_beam_options o = {4, 2, N2D_PENALTY_PAPER, 0.6, 0};
 	size_t longest[5] = {7, 0, 6, 3, 7};
 	struct n2d_translation all[5], one;
 	assert_int_equal(n2d_beam_search(all, &m, &o, longest, 5), 0);
@@ -226,7 +227,7 @@ static void a_sentence_does_not_depend_on_others(void **state)
 static void what_is_no_number_is_an_error(void **state)
 {
 	(void)state;
-	struct n2d_beam_options o = {4, 1, N2D_PENALTY_PAPER, 0.6};
+	struct n2d_beam_options o = {4, 1, N2D_PENALTY_PAPER, 0.6, 0};
 	size_t longest[2] = {7, 7};
 	struct n2d_translation r[2];
 	for (int at = 0; at < 3; at++) {

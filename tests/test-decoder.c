@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "decode/decoder.h"
+#include "decode/whole.h"
 #include "tests/unit.h"
 
 static struct n2d_ctx ctx;
@@ -52,6 +53,7 @@ struct walk {
 	struct n2d_transformer m;
 	struct n2d_pass sources, whole;
 	struct n2d_decoder d;
+	struct n2d_whole every;
 	int32_t src[B * S], src_len[B], sentence[ROWS], said[ROWS][LONG + 1], slots[2][ROWS * (LONG + 2)];
 	struct n2d_rng rng;
 };
@@ -76,11 +78,16 @@ static void begin(struct walk *w, const char *options, size_t room)
 	if (n2d_decoder_init(&w->d, &ctx, &w->m, n2d_decoder_bytes(&ctx, &w->m, B, S, ROWS, room)) ||
 	    n2d_decoder_start(&w->d, w->sources.source.out, w->src_len, B, S, ROWS, room))
 		fail_msg("%s", n2d_error_text());
+	struct n2d_pass_need need_every = {0};
+	size_t bytes = n2d_whole_bytes(&ctx, &w->m, &need_every, S, ROWS, room);
+	assert_int_equal(n2d_whole_init(&w->every, &ctx, &w->m, &need_every, bytes), 0);
+	n2d_whole_start(&w->every, w->sources.source.out, w->src_len, S, ROWS, room);
 }
 
 static void end(struct walk *w)
 {
 	n2d_decoder_free(&w->d);
+	n2d_whole_free(&w->every);
 	n2d_pass_free(&w->whole);
 	n2d_pass_free(&w->sources);
 	n2d_transformer_free(&w->m);
@@ -107,6 +114,15 @@ static void compare(struct walk *w, size_t row, size_t at, const char *what)
 	assert_int_equal(best_want, best_got);
 }
 
+/* Of all rows, without caches: logits of the same words. */
+static void compare_whole(struct walk *w, const struct n2d_step *s, const int32_t *word, const char *what)
+{
+	if (n2d_whole_step(&w->every, s, word, w->sentence))
+		fail_msg("%s", n2d_error_text());
+	for (size_t i = 0; i < ROWS * w->m.c.vocab; i++)
+		UNIT_NEAR(what, "logit", s->at * 1000 + i, w->every.logits[i], w->d.logits[i], 1e-5);
+}
+
 /* steps positions; every sentence's rows descend from random rows of it, after the first step. */
 static void walk(const char *options, size_t steps)
 {
@@ -124,7 +140,10 @@ static void walk(const char *options, size_t steps)
 		static int32_t said[ROWS][LONG + 1];
 		for (int r = 0; r < ROWS; r++)
 			word[r] = w.said[r][at];
-		n2d_decoder_step(&w.d, &(struct n2d_step){ROWS, at, ROWS, room, w.slots[now]}, word, w.sentence);
+		struct n2d_step step = {ROWS, at, ROWS, room, w.slots[now]};
+		n2d_decoder_step(&w.d, &step, word, w.sentence);
+		if (steps < LONG)
+			compare_whole(&w, &step, word, options);
 		for (size_t r = 0; r < ROWS; r++)
 			if (at < 12 || (at + r) % 37 == 0 || at + 1 == steps)
 				compare(&w, r, at, options);

@@ -43,6 +43,11 @@ printf '\nb\na b c a b c\n' >"$scratch/in"
 ./n2d score -m "$scratch/edge/step-00000006.safetensors" --src "$scratch/s" --trg "$scratch/t" >"$scratch/out" 2>"$scratch/err"
 [ $? = 0 ] && [ "$(grep -cE '^-[0-9]' "$scratch/out")" = 5 ] && good || bad "score: not five log-probabilities"
 
+# A learned position table ends before the words a translation may have.
+train 0 --src "$scratch/s" --trg "$scratch/t" -o "$scratch/learned" $small --positions learned --max-length 9 --max-steps 1 --batch-tokens 32
+./n2d translate -q -m "$scratch/learned/step-00000001.safetensors" --extra 50 <"$scratch/in" >"$scratch/out" 2>"$scratch/err"
+[ $? = 0 ] && [ "$(awk '{ if (NF > n) n = NF } END { print NR, (n <= 8) }' "$scratch/out")" = "3 1" ] && good || bad "translate: learned positions"
+
 # A line of more tokens than a sentence has: its file and number.
 model=$scratch/edge/step-00000006.safetensors
 printf 'a\nb a c\n' >"$scratch/3"

@@ -96,10 +96,11 @@ static int better(const void *a, const void *b)
 	return x->word < y->word ? -1 : 1;
 }
 
-/* All candidates in order, or with only_end the ends; their number, or -1 and a message. */
-static ptrdiff_t candidates(struct search *s, size_t first, size_t end, int only_end)
+/* All candidates of hypotheses of `at` words in order, or with only_end the ends; their number, or -1 and a message. */
+static ptrdiff_t candidates(struct search *s, size_t first, size_t end, size_t at, int only_end)
 {
 	size_t n = 0;
+	int early = at < s->o->least;
 	for (size_t r = first; r < end; r++) {
 		if (s->id[r * s->c] < 0)
 			return n2d_error("the model gives probabilities that are not numbers");
@@ -108,7 +109,7 @@ static ptrdiff_t candidates(struct search *s, size_t first, size_t end, int only
 		for (size_t i = 0; i < s->c && !only_end; i++) {
 			int32_t word = s->id[r * s->c + i];
 			float logp = s->logp[r * s->c + i];
-			if (word != N2D_ID_PAD && word != N2D_ID_BEGIN && logp > -INFINITY)
+			if (word != N2D_ID_PAD && word != N2D_ID_BEGIN && !(early && word == N2D_ID_END) && logp > -INFINITY)
 				s->candidate[n++] = (struct candidate){s->row[r].logp + (double)logp, (uint32_t)r, word};
 		}
 	}
@@ -120,7 +121,7 @@ static ptrdiff_t candidates(struct search *s, size_t first, size_t end, int only
 static ptrdiff_t select_sentence(struct search *s, size_t first, size_t end, size_t at, size_t next)
 {
 	int32_t sentence = s->row[first].sentence;
-	ptrdiff_t n = candidates(s, first, end, at >= s->longest[sentence]);
+	ptrdiff_t n = candidates(s, first, end, at, at >= s->longest[sentence]);
 	size_t from = next;
 	for (ptrdiff_t i = 0; i < n && next - from < s->o->beam; i++) {
 		const struct candidate *c = &s->candidate[i];
@@ -230,7 +231,7 @@ int n2d_beam_search(struct n2d_translation *translations, const struct n2d_score
 {
 	struct search s = {.m = m, .o = o, .longest = longest, .B = B, .width = n2d_mul(B, o->beam), .done = translations};
 	for (size_t b = 0; b < B; b++)
-		s.room = longest[b] + 2 > s.room ? longest[b] + 2 : s.room;
+		s.room = longest[b] + 1 > s.room ? longest[b] + 1 : s.room;
 	s.c = o->beam + 3 < m->V ? o->beam + 3 : m->V; /* one of a row's may end, two are never taken: beam go on */
 	memset(translations, 0, B * sizeof *translations);
 	int bad = allocate(&s) || run(&s);

@@ -24,6 +24,7 @@ struct n2d_beam_options {
 	size_t beam, nbest; /* at least 1 each; nbest <= beam */
 	enum n2d_penalty penalty;
 	double alpha;
+	size_t least; /* words of a result at least, where longest allows it; 0: any number */
 };
 
 /* The model. Rows are hypotheses, sentence after sentence; row r is of sentence[r], its last word is word[r] (N2D_ID_BEGIN at first),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/trace.h"
 #include "layer/cross_attention.h"
 #include "layer/linear.h"
 #include "model/plan.h"
@@ -115,6 +116,7 @@ int n2d_decoder_start(struct n2d_decoder *d, const float *memory, const int32_t 
 		return n2d_error("decoding %zu x %zu tokens with %zu hypotheses of %zu positions needs more than the %zu bytes set apart", B, S, width,
 				 room, d->memory.size);
 	lay(d, (float *)d->memory.base);
+	n2d_trace_where(d->ctx, "decoder cross-attention");
 	for (size_t i = 0; i < s->n; i++)
 		if (s->sublayers[i].kind == N2D_SUBLAYER_CROSS)
 			n2d_cross_attention_project(d->ctx, &s->sublayers[i].layer, d->cache[i], memory, memory_len, B, S, d->ws);
@@ -161,8 +163,10 @@ void n2d_decoder_step(struct n2d_decoder *d, const struct n2d_step *s, const int
 	struct n2d_run r = {.ctx = d->ctx, .m = m, .stack = &m->decoder, .side = &d->side, .spare = {d->branch}, .ws = d->ws, .apply = apply, .arg = &a};
 	d->side.B = s->rows;
 	d->side.T = 1;
+	n2d_trace_where(d->ctx, "embeddings");
 	n2d_embed_fwd(d->ctx, d->side.embedded, m->w + m->tgt_embed, word, position(d, s->at), (float)sqrt((double)D), s->rows, 1, D);
 	n2d_stack_forward(&r);
+	n2d_trace_where(d->ctx, "output");
 	n2d_linear_fwd(d->ctx, d->logits, d->side.out, m->packed_output, m->output_bias == N2D_NOWHERE ? NULL : m->w + m->output_bias, 0, s->rows,
 		       D, m->c.vocab);
 }

@@ -79,14 +79,21 @@ void n2d_transformer_encode(const struct n2d_ctx *ctx, const struct n2d_transfor
 	n2d_stack_forward(&r);
 }
 
-void n2d_transformer_forward(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
-			     const struct n2d_dropout_key *dropout)
+void n2d_transformer_decode(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
+			    const struct n2d_dropout_key *dropout)
 {
-	n2d_transformer_encode(ctx, m, p, b, dropout);
+	p->source.len = b->src_len;
 	p->target.len = b->trg_len;
 	struct n2d_run r = run_of(ctx, m, p, dropout, 1);
 	embed(&r, m->w + m->tgt_embed, b->trg_in, position_table(m, p, 1));
 	n2d_stack_forward(&r);
+}
+
+void n2d_transformer_forward(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
+			     const struct n2d_dropout_key *dropout)
+{
+	n2d_transformer_encode(ctx, m, p, b, dropout);
+	n2d_transformer_decode(ctx, m, p, b, dropout);
 }
 
 static float *parameter(float *array, size_t at) { return array && at != N2D_NOWHERE ? array + at : NULL; }

@@ -113,6 +113,9 @@ void n2d_transformer_forward(const struct n2d_ctx *ctx, const struct n2d_transfo
 /* The encoder alone: p->source.out; target and trg_* of the batch are not looked at. */
 void n2d_transformer_encode(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
 			    const struct n2d_dropout_key *dropout);
+/* The decoder alone, over the memory in p->source.out, which may be the caller's: p->target.out. src of the batch is not looked at. */
+void n2d_transformer_decode(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
+			    const struct n2d_dropout_key *dropout);
 
 /* After forward: adds the batch's loss to *sum, fills p->row_nll. grads not NULL: also the first part of backward, the output
  * layer's gradients, each times `weight`, into grads (the layout of m->w), or added to it when add. eps: label smoothing. */

@@ -1,0 +1,139 @@
+#include "config.h"
+
+#include "bench/model_command.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/peak.h"
+#include "bench/csv.h"
+#include "bench/drive.h"
+#include "bench/machine.h"
+#include "train/profile.h"
+
+int model_profile;
+
+static struct model_case *as_model(const struct bench_case *c) { return c->arg; }
+
+/* ---- samples */
+
+struct measuring {
+	struct bench_case **selected;
+	size_t n, want;
+};
+
+/* Of the samples that are wanted; the limits' own do not count. */
+static void progress(void *arg, const struct bench_case *c)
+{
+	const struct measuring *m = arg;
+	size_t taken = 0;
+	for (size_t i = 0; i < m->n; i++)
+		taken += m->selected[i]->samples < m->want ? m->selected[i]->samples : m->want;
+	drive_progress((double)taken / (double)(m->want * m->n), -1, c->id);
+}
+
+static int measure(struct bench_case **selected, size_t n, size_t want)
+{
+	static struct roof_case peak[MODEL_CASES];
+	struct measuring m = {selected, n, want};
+	struct sample_plan p = SAMPLE_PLAN;
+	int bad = 0;
+	p.want = p.extra = want;
+	p.stop = &drive_stop;
+	p.progress = progress;
+	p.arg = &m;
+	for (size_t first = 0, end; first < n && !drive_stop; first = end) {
+		struct bench_case *c[2 * MODEL_CASES];
+		size_t cases = 0;
+		for (end = first; end < n && strcmp(as_model(selected[end])->group, as_model(selected[first])->group) == 0; end++) {
+			roof_case_init(&peak[end], selected[end]->ctx, ROOF_FMA, 0);
+			as_model(selected[end])->peak = &peak[end];
+			c[cases++] = selected[end];
+			c[cases++] = &peak[end].c;
+		}
+		bad |= sample_group(c, cases, &p);
+		for (size_t i = first; i < end; i++) {
+			as_model(selected[i])->peak_flops = roof_rate(&peak[i]);
+			sample_free(&peak[i].c);
+			if (selected[i]->failed)
+				fprintf(stderr, "n2d-bench: %s: %s\n", selected[i]->id, selected[i]->why);
+		}
+	}
+	drive_progress_end();
+	return bad;
+}
+
+/* ---- where the time goes */
+
+static void profile(struct model_case *m, int calls)
+{
+	static struct n2d_profile p;
+	struct n2d_ctx ctx = *m->c.ctx;
+	int bad = 0;
+	n2d_profile_start(&p);
+	ctx.trace = &p.trace;
+	for (int i = 0; i < calls && !bad; i++)
+		bad = m->once(m, &ctx);
+	n2d_profile_stop(&p);
+	if (bad) {
+		fprintf(stderr, "n2d-bench: %s: %s\n", m->c.id, n2d_error_text());
+		return;
+	}
+	printf("\n%s: %d calls\n", m->c.id, calls);
+	n2d_profile_print(&p, stdout, m->peak_flops, n2d_peak_bandwidth(m->c.ctx));
+}
+
+/* ---- the command */
+
+/* Contexts come widest first. */
+static int of_widest(const struct n2d_ctx *ctx, int contexts)
+{
+	int n = 0;
+	while (n < contexts && ctx[n].k == ctx[0].k)
+		n++;
+	return n;
+}
+
+static int measured(const struct model_command *m, struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int contexts,
+		    struct model_case *const *all, size_t nall)
+{
+	const struct common_options *o = m->command.common;
+	struct csv_out out;
+	if (o->csv && csv_create(&out, o->csv, m->schema, m->columns))
+		return bench_failed(m->command.name);
+	drive_catch();
+	for (size_t i = 0; i < n && m->start; i++)
+		m->start(as_model(c[i]));
+	machine_start(ctx, contexts);
+	int bad = measure(c, n, o->samples);
+	struct drive_report report = {.describe = m->describe, .row = o->csv ? m->row : NULL, .user = &out};
+	drive_report(c, n, &report);
+	for (size_t i = 0; model_profile && i < n && !drive_stop; i++)
+		if (as_model(c[i])->once && c[i]->samples)
+			profile(as_model(c[i]), m->profile_calls);
+	m->print(all, nall);
+	if (o->csv && (csv_finish(&out) || machine_beside(o->csv, m->command.name, NULL, (int)o->threads.v[o->threads.n - 1])))
+		return bench_failed(m->command.name);
+	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
+}
+
+int model_command(const struct model_command *m, int argc, char **argv)
+{
+	static struct model_case *all[MODEL_CASES];
+	static struct bench_case *c[MODEL_CASES];
+	static struct n2d_ctx ctx[CTX_MOST];
+	int code, contexts = bench_open(&m->command, &argc, argv, ctx, &code);
+	if (!contexts)
+		return code;
+	if (!m->command.common->isa)
+		contexts = of_widest(ctx, contexts);
+	int n = m->collect(all, ctx, contexts);
+	for (int i = 0; i < n; i++)
+		c[i] = &all[i]->c;
+	long selected = n < 0 ? -1 : drive_select(c, (size_t)n, argv + optind, argc - optind);
+	if (selected < 0)
+		return bench_usage_error(m->command.name);
+	return drive_listed() ? N2D_EXIT_OK : measured(m, c, (size_t)selected, ctx, contexts, all, (size_t)n);
+}
