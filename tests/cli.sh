@@ -181,7 +181,7 @@ err "text:1: 'b' is no id"
 run 2 ./n2d vocab "$scratch/text" -o "$scratch/w" --ids --min-count 2
 run 2 ./n2d vocab "$scratch/text" -o "$scratch/w" --max-size 4
 run 2 ./n2d vocab "$scratch/none" -o "$scratch/w"
-err "cannot read '.*none'"
+err "cannot read '.*no-model'"
 run 2 ./n2d vocab /dev/null -o "$scratch/w"
 err 'no token'
 [ -e "$scratch/w" ] && bad 'a failing vocab leaves a file' || good
@@ -315,8 +315,8 @@ if [ -x ./n2d-bench ]; then
 	err 'W = 2'
 	run 2 ./n2d-bench decode --model "$scratch/none"
 	err 'belong together'
-	run 2 ./n2d-bench decode --model "$scratch/none" --src "$scratch/none"
-	err "cannot read '.*none'"
+	run 2 ./n2d-bench decode --model "$scratch/no-model" --src "$scratch/no-model"
+	err "cannot read '.*no-model'"
 	run 2 ./n2d-bench decode --cache perhaps
 	err "unknown 'perhaps'"
 	run 2 ./n2d-bench decode --beam 1..4294967296
