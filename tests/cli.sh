@@ -181,7 +181,7 @@ err "text:1: 'b' is no id"
 run 2 ./n2d vocab "$scratch/text" -o "$scratch/w" --ids --min-count 2
 run 2 ./n2d vocab "$scratch/text" -o "$scratch/w" --max-size 4
 run 2 ./n2d vocab "$scratch/none" -o "$scratch/w"
-err "cannot read '.*no-model'"
+err "cannot read '.*none'"
 run 2 ./n2d vocab /dev/null -o "$scratch/w"
 err 'no token'
 [ -e "$scratch/w" ] && bad 'a failing vocab leaves a file' || good
