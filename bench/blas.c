@@ -18,13 +18,17 @@
 #include "base/file.h"
 #include "bench/pin.h"
 
-static const struct source {
-	const char *name, *file[3];
-	const char *variable, *avx512, *avx2; /* what forces it, and to what */
-} sources[] = {
-	{"openblas", {"libopenblas.so.0", "libopenblas.so"}, "OPENBLAS_CORETYPE", "SKYLAKEX", "HASWELL"},
-	{"blis", {"libblis.so.4", "libblis.so"}, "BLIS_ARCH_TYPE", "skx", "haswell"},
-	{"onednn", {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"}, NULL, NULL, NULL},
+struct source {
+	const char *name, *file[3], *own; /* own: a function that no other has */
+	void (*describe)(struct blas *b);
+	const char *variable, *avx512, *avx2; /* what forces it, and to what; NULL: nothing does */
+};
+static void describe_openblas(struct blas *b), describe_blis(struct blas *b), describe_onednn(struct blas *b);
+static const struct source sources[] = {
+	{"openblas", {"libopenblas.so.0", "libopenblas.so"}, "openblas_get_config", describe_openblas, "OPENBLAS_CORETYPE",
+	 "SKYLAKEX", "HASWELL"},
+	{"blis", {"libblis.so.4", "libblis.so"}, "bli_info_get_version_str", describe_blis, "BLIS_ARCH_TYPE", "skx", "haswell"},
+	{"onednn", {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"}, "dnnl_version", describe_onednn, NULL, NULL, NULL},
 };
 enum { SOURCES = sizeof sources / sizeof *sources, ROOM = 2 * SOURCES + 1 };
 
@@ -90,19 +94,20 @@ static void describe_onednn(struct blas *b)
 }
 
 /* A first small product settles which kernels it chose. */
-static int open_one(struct blas *b, const char *file)
+static int open_one(struct blas *b, const struct source *s, const char *file)
 {
 	float x[4] = {1, 2, 3, 4}, y[4] = {0};
+	void *own;
 	b->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 	if (!b->handle)
-		return -1;
-	if (!find(b->handle, "cblas_sgemm", &b->cblas) && !find(b->handle, "dnnl_sgemm", &b->dnnl)) {
+		return n2d_error("%s", dlerror());
+	if (!find(b->handle, s->own, &own) || !(find(b->handle, "cblas_sgemm", &b->cblas) || find(b->handle, "dnnl_sgemm", &b->dnnl))) {
 		dlclose(b->handle);
-		return -1;
+		return n2d_error("%s: it has no %s", file, own ? "product" : s->own);
 	}
 	blas_gemm(b, 1, 0, 0, 2, 2, 2, y, 2, x, 2, x, 2);
-	(strncmp(b->name, "openblas", 8) == 0 ? describe_openblas : b->dnnl ? describe_onednn : describe_blis)(b);
-	return y[3] == 22 ? 0 : -1;
+	s->describe(b);
+	return y[3] == 22 ? 0 : n2d_error("%s: a wrong product", file);
 }
 
 /* ---- the same library again, told which processor this is */
@@ -127,17 +132,19 @@ static int copy_file(const char *from, char *to, size_t room)
 	return bad ? -1 : 0;
 }
 
-/* In a process of its own first: what it is forced to, the processor may not have. */
-static int survives(const struct blas *b, const char *file)
+/* In a process of its own first, which may die: what it is forced to, the processor may not have. */
+static int open_safely(struct blas *b, const struct source *s, const char *file)
 {
 	int status = -1;
 	fflush(NULL);
 	pid_t pid = fork();
 	if (pid == 0) {
 		struct blas x = *b;
-		_exit(open_one(&x, file) ? 1 : 0);
+		_exit(open_one(&x, s, file) ? 1 : 0);
 	}
-	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return n2d_error("%s: it dies of a small product", file);
+	return open_one(b, s, file);
 }
 
 static int open_forced(struct blas *b, const struct blas *plain, const struct source *s, const char *isa)
@@ -152,7 +159,7 @@ static int open_forced(struct blas *b, const struct blas *plain, const struct so
 	*b = (struct blas){0};
 	snprintf(b->name, sizeof b->name, "%s-forced", s->name);
 	setenv(s->variable, value, 1);
-	int bad = !survives(b, copy) || open_one(b, copy);
+	int bad = open_safely(b, s, copy);
 	unsetenv(s->variable);
 	unlink(copy);
 	return bad || strcasecmp(b->arch, plain->arch) == 0 ? -1 : 0;
@@ -213,7 +220,7 @@ void blas_pin(void)
 	}
 }
 
-static size_t add_plain(struct blas *b, const char *isa)
+static int add_plain(struct blas *b, const char *isa)
 {
 	*b = (struct blas){.name = "compiler", .plain = plain_for(isa)};
 #ifdef __clang__
@@ -225,19 +232,32 @@ static size_t add_plain(struct blas *b, const char *isa)
 	return b->plain != NULL;
 }
 
-size_t blas_load(const struct blas **list, const char *isa)
+/* The first of its usual files, or the one that was named. */
+static int open_source(struct blas *b, int source)
 {
-	size_t n = 0;
+	const struct source *s = sources + source;
+	int bad = -1;
+	for (int j = 0; j < (path[source] ? 1 : 3) && bad; j++) {
+		const char *file = path[source] ? path[source] : s->file[j];
+		*b = (struct blas){0};
+		snprintf(b->name, sizeof b->name, "%s", s->name);
+		if (file)
+			bad = open_safely(b, s, file);
+	}
+	return bad;
+}
+
+int blas_load(const struct blas **list, const char *isa, const char *only)
+{
+	int n = 0;
 	clean_environment();
 	for (int i = 0; i < SOURCES; i++) {
 		struct blas *b = loaded + n;
-		int bad = -1;
-		for (int j = 0; j < (path[i] ? 1 : 3) && bad; j++) {
-			const char *file = path[i] ? path[i] : sources[i].file[j];
-			*b = (struct blas){0};
-			snprintf(b->name, sizeof b->name, "%s", sources[i].name);
-			bad = file && survives(b, file) ? open_one(b, file) : -1;
-		}
+		if (only && strcmp(only, sources[i].name) != 0)
+			continue;
+		int bad = open_source(b, i);
+		if (bad && path[i])
+			return -1;
 		if (bad)
 			fprintf(stderr, "n2d-bench: no %s here\n", sources[i].name);
 		else if (b->cblas && !open_forced(loaded + n + 1, b, sources + i, isa))
@@ -246,15 +266,15 @@ size_t blas_load(const struct blas **list, const char *isa)
 			n++;
 	}
 	n2d_dir_each("/proc/self/task", see_task, NULL); /* those there were */
-	for (size_t i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		start_threads(loaded + i);
 		fprintf(stderr, "n2d-bench: peer %s: %s, chose %s\n", loaded[i].name, loaded[i].version, loaded[i].arch);
 	}
 	*list = loaded;
-	return n + add_plain(loaded + n, isa);
+	return only ? n : n + add_plain(loaded + n, isa);
 }
 
-static void set_threads(const struct blas *b, int threads)
+void blas_threads(const struct blas *b, int threads)
 {
 #ifdef _OPENMP
 	omp_set_num_threads(threads); /* for those that use OpenMP */
@@ -278,7 +298,7 @@ void blas_gemm(const struct blas *b, int threads, int ta, int tb, size_t M, size
 		b->plain(ta, tb, M, N, K, C, ldc, A, lda, B, ldb);
 		return;
 	}
-	set_threads(b, threads);
+	blas_threads(b, threads);
 	if (b->dnnl)
 		b->dnnl(ta ? 'T' : 'N', tb ? 'T' : 'N', (long)M, (long)N, (long)K, 1, A, (long)lda, B, (long)ldb, 0, C, (long)ldc);
 	else

@@ -21,10 +21,13 @@ int blas_path(const char *text);
 /* Loads what there is, with RTLD_LOCAL. Variables that steer
  * a library (OPENBLAS_CORETYPE, ...) are taken out of the environment first, and what was done is told on standard error. `isa` is our widest: the
  * same library is loaded once more told to use it, as its own detection can be wrong; one that dies of it is left out. The last one is what
- * our compiler makes of plain loops. Returns how many. */
-size_t blas_load(const struct blas **list, const char *isa);
+ * our compiler makes of plain loops. only: no other than this one; or NULL. Returns how many; -1 and a message when a file that blas_path named
+ * is not that library. */
+int blas_load(const struct blas **list, const char *isa, const char *only);
 /* Their threads onto the processors that ours are pinned to: after pin_init. */
 void blas_pin(void);
+/* How many threads its next call takes. */
+void blas_threads(const struct blas *b, int threads);
 /* C = op(A) op(B), row-major, all sizes within int. */
 void blas_gemm(const struct blas *b, int threads, int ta, int tb, size_t M, size_t N, size_t K, float *C, size_t ldc, const float *A,
 	       size_t lda, const float *B, size_t ldb);

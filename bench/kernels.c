@@ -17,6 +17,7 @@
 #include "bench/options.h"
 #include "bench/pin.h"
 #include "bench/timed.h"
+#include "bench/versus.h"
 
 static const char usage[] =
 	"usage: n2d-bench kernels [options] [ID...]\n\n"
@@ -26,8 +27,8 @@ static const char usage[] =
 	"  --threads LIST    threads of the operators (default: 1 and all)\n"
 	"  --samples N       clean samples of each (default 10)\n"
 	"  --no-limits       times alone, in half the time: what n2d-bench compare needs\n"
-	"  --peers           matrix products of OpenBLAS, BLIS and oneDNN too, where they are found, and of plain loops as compiled; a table n2d / best\n"
-	"                    peer. A library whose detection may be wrong is there again as NAME-forced, told to use what our widest set does\n"
+	"  --peers           matrix products of OpenBLAS, BLIS and oneDNN too, where they are found, and of plain loops as compiled; oneDNN's layer\n"
+	"                    normalisation and softmax; a table n2d / best peer. A library whose detection may be wrong is there again as NAME-forced, told to use what our widest set does\n"
 	"  --peer-path NAME=FILE   openblas, blis or onednn from here (may be given again)\n"
 	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
 	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_format,\n"
@@ -54,14 +55,16 @@ static int parse(int argc, char **argv)
 }
 
 /* Of our widest set's contexts, which come first: peers choose their own instructions. */
-static size_t collect_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, int contexts)
+static int collect_peers(struct timed *t, size_t *n, size_t room, const struct n2d_ctx *ctx, int contexts)
 {
 	const struct blas *peer;
-	size_t peers = blas_load(&peer, ctx->k->isa);
+	int peers = blas_load(&peer, ctx->k->isa, NULL);
 	for (int i = 0; i < contexts && ctx[i].k == ctx->k; i++)
-		for (size_t j = 0; j < peers; j++)
-			n = operators_peers(t, n, room, ctx + i, peer + j);
-	return n;
+		for (int j = 0; j < peers; j++) {
+			*n = operators_gemm_peers(t, *n, room, ctx + i, peer + j);
+			*n = operators_norm_peers(t, *n, room, ctx + i, peer + j);
+		}
+	return peers;
 }
 
 /* The cases of all kinds in id order of the tables: kernels first. */
@@ -100,6 +103,19 @@ static int sample_all(struct bench_case **c, size_t n, const struct roof_levels 
 	return bad;
 }
 
+static void print_versus(struct bench_case **c, size_t n)
+{
+	struct versus v = {0};
+	for (size_t i = 0; i < n; i++) {
+		const struct timed *t = timed_of(c[i]);
+		if (c[i]->samples)
+			versus_add_op(&v, c[i]->id, t->op, t->shape, c[i]->ctx->k->isa, c[i]->ctx->threads, t->peer ? t->peer->name : "n2d",
+				      sample_median(c[i], -1));
+	}
+	versus_print(&v, stdout, VERSUS_TEXT);
+	versus_free(&v);
+}
+
 static int report(struct bench_case **c, size_t n, struct csv_out *out)
 {
 	struct drive_report r = {.describe = timed_describe, .row = opt.csv ? timed_row : NULL, .user = out};
@@ -119,8 +135,8 @@ int bench_kernels(int argc, char **argv)
 	if (!contexts)
 		return code;
 	size_t n = collect(t, ROOM, ctx, contexts);
-	if (with_peers)
-		n = collect_peers(t, n, ROOM, ctx, contexts);
+	if (with_peers && collect_peers(t, &n, ROOM, ctx, contexts) < 0)
+		return bench_usage_error("kernels");
 	for (size_t i = 0; i < n; i++)
 		c[i] = &t[i].c;
 	long selected = drive_select(c, n, argv + optind, argc - optind);
@@ -141,7 +157,7 @@ int bench_kernels(int argc, char **argv)
 	int bad = sample_all(c, (size_t)selected, &levels);
 	timed_print(c, (size_t)selected, &levels);
 	if (with_peers)
-		operators_peers_print(c, (size_t)selected);
+		print_versus(c, (size_t)selected);
 	if (report(c, (size_t)selected, &out) ||
 	    (opt.csv && machine_beside(opt.csv, "kernels", &levels, (int)opt.threads.v[opt.threads.n - 1])))
 		return bench_failed("kernels");

@@ -13,6 +13,7 @@ struct layer_shape {
 	struct n2d_layer_config c;
 };
 
+struct layer_peer;
 struct layer_case {
 	struct bench_case c;
 	const struct n2d_layer_kind *kind;
@@ -33,6 +34,11 @@ struct layer_case {
 	size_t params;
 	struct limit limit;
 	double predicted; /* seconds a call */
+
+	const struct layer_peer *peer; /* who else's, layer_peer.h; NULL: ours */
+	char peer_isa[32];
+	void *peer_state;
+	int (*ours)(struct bench_case *c); /* open of ours */
 };
 
 void layer_case_init(struct layer_case *l, const struct n2d_layer_kind *kind, const struct layer_shape *shape,
@@ -72,6 +78,8 @@ void layer_group_close(struct layer_group *g);
  * - another vector instruction set on the whole shape (scalar where there is no other and it takes a second at most).
  * Measures memory_bytes on the way. -1 and a message. */
 int layer_check(struct layer_case *l);
+/* A peer's results on the same buffers against ours. */
+int layer_check_peer(struct layer_case *l);
 
 /* One call: y, and dx and dparams when training, into the group's scratch. */
 void layer_call(const struct layer_case *l, const struct n2d_ctx *ctx);

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "bench/check.h"
-#include "bench/layer_case.h"
+#include "bench/layer_peer.h"
 
 /* Relative error in the Euclidean norm. Sums over 4096 positions in another order differ by some 1e-6; a wrong mask, tail
  * or scale by 1e-2 and more. */
@@ -194,4 +194,22 @@ int layer_check(struct layer_case *l)
 		return -1;
 	l->memory_bytes = call_clean(l, l->c.ctx);
 	return r ? compare(l, "another instruction set", r->y, r->dx, r->dparams) : 0;
+}
+
+/* What the peer leaves unwritten is NaN, or 0 in dparams, and found. */
+int layer_check_peer(struct layer_case *l)
+{
+	struct layer_group *g = l->group;
+	struct layer_reference ours = {0};
+	struct n2d_ctx ctx = *l->c.ctx;
+	size_t rows = l->shape.B * l->shape.n * l->shape.c.D;
+	if (reference(l, &ctx, l->shape.n, &ours))
+		return -1;
+	fill(g->y, rows);
+	fill(g->dx, rows);
+	memset(g->dparams, 0, l->params * sizeof(float));
+	l->peer->run(l, 1, &(struct sample){0});
+	int bad = l->peer->gradients(l) || compare(l, "ours", ours.y, ours.dx, ours.dparams);
+	n2d_arena_free(&ours.arena);
+	return bad ? -1 : 0;
 }

@@ -71,6 +71,6 @@ void plan_learn(struct layer_case *l, size_t n, const struct layer_case *m)
 	if (!(m->work.flops > 0))
 		return;
 	for (size_t i = 0; i < n; i++)
-		if ((plan_open(l + i) || l[i].cut) && l[i].kind == m->kind && l[i].c.ctx == m->c.ctx && l[i].train == m->train)
+		if ((plan_open(l + i) || l[i].cut) && l[i].kind == m->kind && l[i].peer == m->peer && l[i].c.ctx == m->c.ctx && l[i].train == m->train)
 			l[i].predicted = sample_median(&m->c, -1) * fmax(l[i].work.flops / m->work.flops, 1e-3);
 }

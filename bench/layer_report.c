@@ -1,11 +1,18 @@
+#include "config.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/layer_peer.h"
 #include "bench/layers.h"
 #include "bench/stats.h"
+#include "bench/versus.h"
 
 static const char *pass_name(const struct layer_case *l) { return l->train ? "train" : "forward"; }
+
+/* No observer looks into a peer. */
+static double part(const struct layer_case *l, const struct sample *s, enum n2d_part part) { return l->peer ? NAN : s->part[part]; }
 
 void layer_row(const struct bench_case *c, size_t sample, void *user)
 {
@@ -14,11 +21,12 @@ void layer_row(const struct bench_case *c, size_t sample, void *user)
 	const struct sample *s = c->sample + sample;
 	csv_row(user,
 		"\"%s\",%s,%s,%d,%s,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%d,%zu,%zu,%.9g,%.9g,%.9g,%d,%.17g,%.17g,%.17g,%.17g,%zu,"
-		"%.6g,%.6g,%.6g,%zu,%.17g",
+		"%.6g,%.6g,%.6g,%zu,%.17g,%s,\"%s\",%s",
 		c->id, l->kind->name, c->ctx->k->isa, c->ctx->threads, pass_name(l), l->shape.B, l->shape.n, k->D, k->H, k->R,
-		k->W, k->dilation, k->F, k->causal, sample, s->calls, s->seconds, s->part[N2D_PART_MIXING],
-		s->part[N2D_PART_PROJECTION], s->clean, l->work.flops, l->mixing_flops, l->work.bytes, l->work.footprint,
-		l->limit.level + 1, l->limit.peak, l->limit.bandwidth, l->limit.seconds, l->params, l->memory_bytes);
+		k->W, k->dilation, k->F, k->causal, sample, s->calls, s->seconds, part(l, s, N2D_PART_MIXING),
+		part(l, s, N2D_PART_PROJECTION), s->clean, l->work.flops, l->mixing_flops, l->work.bytes, l->work.footprint,
+		l->limit.level + 1, l->limit.peak, l->limit.bandwidth, l->limit.seconds, l->params, l->memory_bytes,
+		l->peer ? l->peer->name : "n2d", l->peer ? l->peer->version : PACKAGE_VERSION, l->peer ? l->peer_isa : c->ctx->k->isa);
 }
 
 void layer_describe(struct gbench_state *s, const struct bench_case *c, size_t sample, void *user)
@@ -28,7 +36,8 @@ void layer_describe(struct gbench_state *s, const struct bench_case *c, size_t s
 	(void)user;
 	gbench_counter(s, "GFLOP/s", l->work.flops / seconds / 1e9);
 	gbench_counter(s, "percent", 100 * l->limit.seconds / seconds);
-	gbench_counter(s, "mixing_us", 1e6 * c->sample[sample].part[N2D_PART_MIXING]);
+	if (!l->peer)
+		gbench_counter(s, "mixing_us", 1e6 * c->sample[sample].part[N2D_PART_MIXING]);
 }
 
 static int same_table(const struct layer_case *a, const struct layer_case *b)
@@ -45,9 +54,14 @@ static void print_line(const struct layer_case *l)
 	size_t dirty = 0;
 	for (size_t i = 0; i < l->c.samples; i++)
 		dirty += !l->c.sample[i].clean;
-	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12.1f %9.1f %5.0f%% %10.1f%s\n", l->kind->name, l->shape.n, l->shape.c.D,
-	       1e6 * s.median, 100 * s.mad / s.median, 1e6 * sample_median(&l->c, N2D_PART_MIXING),
-	       l->work.flops / s.median / 1e9, 100 * l->limit.seconds / s.median, l->memory_bytes / (1 << 20),
+	char name[80], mixing[32] = "-", memory[32] = "-";
+	snprintf(name, sizeof name, "%s%s%s", l->kind->name, l->peer ? "@" : "", l->peer ? l->peer->name : "");
+	if (!l->peer) {
+		snprintf(mixing, sizeof mixing, "%.1f", 1e6 * sample_median(&l->c, N2D_PART_MIXING));
+		snprintf(memory, sizeof memory, "%.1f", l->memory_bytes / (1 << 20));
+	}
+	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %5.0f%% %10s%s\n", name, l->shape.n, l->shape.c.D,
+	       1e6 * s.median, 100 * s.mad / s.median, mixing, l->work.flops / s.median / 1e9, 100 * l->limit.seconds / s.median, memory,
 	       dirty == l->c.samples ? "  disturbed" : "");
 }
 
@@ -88,4 +102,18 @@ void layer_print(struct layer_case *l, size_t n)
 				print_line(l + j);
 	}
 	print_missing(l, n);
+}
+
+void layer_print_versus(const struct layer_case *l, size_t n)
+{
+	struct versus v = {0};
+	for (size_t i = 0; i < n; i++) {
+		char shape[96];
+		snprintf(shape, sizeof shape, "n=%zu,d=%zu,B=%zu", l[i].shape.n, l[i].shape.c.D, l[i].shape.B);
+		if (l[i].c.samples)
+			versus_add_layer(&v, l[i].c.id, l[i].kind->name, pass_name(l + i), shape, l[i].c.ctx->k->isa, l[i].c.ctx->threads,
+					 l[i].peer ? l[i].peer->name : "n2d", sample_median(&l[i].c, -1));
+	}
+	versus_print(&v, stdout, VERSUS_TEXT);
+	versus_free(&v);
 }

@@ -14,7 +14,7 @@ struct layers_options {
 	struct size_list n, d, threads;
 	/* n is swept at base_d and d at base_n; both empty: every pair */
 	struct size_list base_n, base_d;
-	int user_n, user_d, all_isas, list, no_limits;
+	int user_n, user_d, all_isas, list, no_limits, peers;
 	size_t samples, batch;
 	double budget; /* seconds; 0: no limit */
 	struct n2d_layer_config c;
@@ -42,9 +42,11 @@ void plan_learn(struct layer_case *l, size_t n, const struct layer_case *measure
 #define LAYER_COLUMNS \
 	"id,layer,isa,threads,pass,batch,n,d,heads,window,width,dilation,inner,causal,sample,calls,seconds,mixing_seconds," \
 	"projection_seconds,clean,flops,mixing_flops,bytes,footprint,level,peak_flops_per_s,bytes_per_s,limit_seconds," \
-	"params,memory_bytes"
+	"params,memory_bytes,program,program_version,program_isa"
 void layer_row(const struct bench_case *c, size_t sample, void *user);
 void layer_describe(struct gbench_state *s, const struct bench_case *c, size_t sample, void *user);
 void layer_print(struct layer_case *l, size_t n);
+/* n2d / best peer. */
+void layer_print_versus(const struct layer_case *l, size_t n);
 
 #endif

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "bench/bench.h"
+#include "bench/blas.h"
+#include "bench/layer_peer.h"
 #include "bench/layers.h"
 #include "bench/machine.h"
 
@@ -20,6 +22,19 @@ static struct {
 	struct roof_levels levels;
 	double start;
 } run;
+
+static const struct layer_peer *peer[LAYER_PEERS];
+static int npeers;
+
+/* After ours, on our widest set's threads: peers choose their own instructions. */
+static void add_peers(const struct layer_case *ours)
+{
+	for (int i = 0; i < npeers && ncases < ROOM; i++)
+		if (!ours->c.why[0] && !ours->rank && peer[i]->has(peer[i], ours)) {
+			layer_case_init(cases + ncases, ours->kind, &ours->shape, ours->c.ctx, ours->train);
+			layer_case_peer(cases + ncases++, peer[i]);
+		}
+}
 
 static void add_shape(const struct n2d_ctx *ctx, int contexts, size_t n, size_t d)
 {
@@ -38,6 +53,7 @@ static void add_shape(const struct n2d_ctx *ctx, int contexts, size_t n, size_t 
 				layer_case_init(l, *k, &s, ctx + i, train);
 				for (int j = 1; j <= i; j++) /* contexts come widest first */
 					l->rank += ctx[j].k != ctx[j - 1].k;
+				add_peers(l);
 			}
 }
 
@@ -181,6 +197,8 @@ static int report(struct csv_out *out)
 	drive_report(c, n, &r);
 	free(c);
 	layer_print(cases, ncases);
+	if (run.o->peers)
+		layer_print_versus(cases, ncases);
 	return run.o->csv ? csv_finish(out) : 0;
 }
 
@@ -192,6 +210,8 @@ int layers_run(const struct layers_options *o, const struct n2d_ctx *ctx, int co
 	cases = calloc(ROOM, sizeof *cases);
 	if (!cases)
 		abort();
+	if (o->peers && (npeers = layer_peers(peer, ctx->k->isa)) < 0)
+		return bench_usage_error("layers");
 	collect(ctx, contexts);
 	long selected = keep_selected();
 	if (selected < 0)
@@ -204,6 +224,7 @@ int layers_run(const struct layers_options *o, const struct n2d_ctx *ctx, int co
 		return bench_failed("layers");
 	drive_catch();
 	machine_start(ctx, contexts);
+	blas_pin();
 	if (roof_find_levels(&run.levels, ctx)) {
 		if (o->csv)
 			csv_abandon(&out);

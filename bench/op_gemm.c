@@ -150,7 +150,7 @@ static int too_much(const struct blas *peer, const struct n2d_ctx *ctx, const si
 	return peer->plain && (ctx->threads > 1 || 2.0 * (double)dim[0] * (double)dim[1] * (double)dim[2] > 2e8);
 }
 
-size_t operators_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, const struct blas *peer)
+size_t operators_gemm_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, const struct blas *peer)
 {
 	static char op[3][64][48];
 	static size_t names;
@@ -172,43 +172,4 @@ size_t operators_peers(struct timed *t, size_t n, size_t room, const struct n2d_
 	}
 	names++;
 	return n;
-}
-
-/* The fastest peer at the same product: NAN where there is none. Packed before they are compared with what peers do with it in place. */
-static double fastest_peer(struct bench_case **c, size_t n, const struct timed *ours, const char **who)
-{
-	double best = NAN;
-	for (size_t i = 0; i < n; i++) {
-		const struct timed *t = timed_of(c[i]);
-		const struct variant *v = t->kind, *w = ours->kind;
-		if (!t->peer || strcmp(t->group, ours->group) != 0 || c[i]->ctx != ours->c.ctx || v->ta != w->ta || v->tb != w->tb || !c[i]->samples)
-			continue;
-		double s = sample_median(c[i], -1);
-		if (!(s >= best)) {
-			best = s;
-			*who = t->peer->name;
-		}
-	}
-	return best;
-}
-
-void operators_peers_print(struct bench_case **c, size_t n)
-{
-	double sum = 0;
-	size_t count = 0, slower = 0;
-	printf("\n%-58s %11s %11s %8s\n", "against the best peer", "n2d", "best peer", "n2d is");
-	for (size_t i = 0; i < n; i++) {
-		const struct timed *t = timed_of(c[i]);
-		const char *who = "";
-		double ours = sample_median(c[i], -1), theirs = t->peer ? NAN : fastest_peer(c, n, t, &who);
-		if (isnan(ours) || isnan(theirs))
-			continue;
-		printf("%-58s %8.2f us %8.2f us %7.2fx  %s%s\n", t->c.id, 1e6 * ours, 1e6 * theirs, theirs / ours, who, theirs < ours ? "  slower" : "");
-		sum += log(theirs / ours);
-		count++;
-		slower += theirs < ours;
-	}
-	if (count)
-		printf("geometric mean %.2fx of %zu, slower in %zu (gemm-packed: the weights were packed before, which no peer does here)\n",
-		       exp(sum / (double)count), count, slower);
 }

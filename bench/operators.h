@@ -6,10 +6,11 @@
 
 size_t operators_attention(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx);
 size_t operators_gemm(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx);
+size_t operators_norm(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx);
 
-/* Products of a peer (blas.h), and after sampling the table against ours. */
+/* A peer's (blas.h): its products; its layer normalisation and softmax, where it is oneDNN. */
 struct blas;
-size_t operators_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, const struct blas *peer);
-void operators_peers_print(struct bench_case **c, size_t n);
+size_t operators_gemm_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, const struct blas *peer);
+size_t operators_norm_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, const struct blas *peer);
 
 #endif

@@ -117,9 +117,10 @@ static int read_layers(struct results *r, const struct csv *c)
 	int column[L_COLUMNS];
 	if (columns(c, layer_columns, column, L_COLUMNS))
 		return -1;
+	int program = csv_column(c, "program"); /* peers' times are for n2d-bench table --peers */
 	for (int want_clean = 1; want_clean >= 0; want_clean--) /* disturbed samples count where there are no others */
 		for (size_t row = 0; row < c->rows; row++)
-			if (read_layer_row(r, c, row, column, want_clean))
+			if ((program < 0 || strcmp(csv_text(c, row, program), "n2d") == 0) && read_layer_row(r, c, row, column, want_clean))
 				return -1;
 	for (size_t i = 0; i < r->points; i++) {
 		struct point *p = r->point + i;

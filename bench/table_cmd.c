@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "bench/options.h"
 #include "bench/table.h"
+#include "bench/versus.h"
 
 static const char usage[] =
 	"usage: n2d-bench table [options] [CSV...]\n\n"
@@ -18,16 +19,32 @@ static const char usage[] =
 	"  --isa NAME     default: the first in the file\n"
 	"  --threads N    default: the fewest in the file\n"
 	"  --pass P       forward (default) or train\n"
+	"  --peers        instead: n2d / best peer, from files of n2d-bench layers --peers and kernels --peers\n"
 	"  --help\n";
+
+static int peers;
+
+static int print_peers(char **file, int files, char format)
+{
+	struct versus v = {0};
+	int bad = files ? 0 : n2d_error("--peers: expected files of n2d-bench layers --peers or kernels --peers");
+	for (int i = 0; i < files && !bad; i++)
+		bad = versus_read(&v, file[i]);
+	if (!bad)
+		versus_print(&v, stdout, format == 't' ? VERSUS_TEXT : format == 'm' ? VERSUS_MARKDOWN : VERSUS_CSV);
+	versus_free(&v);
+	return bad ? bench_usage_error("table") : N2D_EXIT_OK;
+}
 
 static int parse(int argc, char **argv, const char **format, const char **isa, const char **pass, size_t *threads)
 {
 	static const struct option longs[] = {
-		{"format", 1, 0, 'f'}, {"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"pass", 1, 0, 'p'}, {0, 0, 0, 0},
+		{"format", 1, 0, 'f'}, {"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"pass", 1, 0, 'p'}, {"peers", 0, &peers, 1}, {0, 0, 0, 0},
 	};
 	opterr = 0;
 	for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
 		switch (c) {
+		case 0: break;
 		case 'f': *format = optarg; break;
 		case 'i': *isa = optarg; break;
 		case 'p': *pass = optarg; break;
@@ -52,7 +69,11 @@ int bench_table(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--help") == 0)
 			return fputs(usage, stdout), N2D_EXIT_OK;
-	if (parse(argc, argv, &format, &isa, &pass, &threads) || results_read_all(&r, argv + optind, argc - optind))
+	if (parse(argc, argv, &format, &isa, &pass, &threads))
+		return bench_usage_error("table");
+	if (peers)
+		return print_peers(argv + optind, argc - optind, format[0]);
+	if (results_read_all(&r, argv + optind, argc - optind))
 		return bench_usage_error("table");
 	if (results_choose(&c, &r, isa, (int)threads, pass)) {
 		results_free(&r);

@@ -364,6 +364,22 @@ if [ -x ./n2d-bench ]; then
 	out '^b .* failed$'
 	run 2 ./n2d-bench kernels --peers --peer-path mkl=x
 	err 'expected NAME=FILE'
+	# Peers: a library that is named and is not that is an error, one that is not there or no library is told, and the run goes on.
+	steered='-u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE -u OPENBLAS_NUM_THREADS -u ONEDNN_MAX_CPU_ISA -u DNNL_MAX_CPU_ISA'
+	small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1 --no-limits"
+	for file in "$scratch/none.so" "$scratch/err" ./n2d-bench; do
+		run 2 env $steered ./n2d-bench layers $small --peers --peer-path "onednn=$file"
+		err "^n2d-bench layers: .*${file##*/}"
+	done
+	mkdir "$scratch/lib"
+	for file in libdnnl.so libdnnl.so.2 libdnnl.so.3; do
+		echo none >"$scratch/lib/$file"
+	done
+	what='layers --peers without oneDNN'
+	env $steered LD_LIBRARY_PATH="$scratch/lib" ./n2d-bench layers $small --peers --csv "$scratch/peers.csv" >"$scratch/out" 2>"$scratch/err" &&
+		good || bad "$what fails"
+	err '^n2d-bench: no onednn here$'
+	out 'no peer at the same work'
 	run 2 ./n2d-bench paths --layer rnm
 	err "--layer: unknown 'rnm'"
 	run 2 ./n2d-bench paths --width 4
@@ -430,6 +446,47 @@ if [ -x ./n2d-bench ]; then
 			grep -q '^</svg>' "$scratch/$figure.svg" && [ -s "$scratch/$figure.gp" ] && good || bad "$what: no $figure.svg"
 		done
 	fi
+	# n2d / best peer: medians of clean samples, packed weights against a product of the same operands, and peers no part of Table 1.
+	cat >"$scratch/kernels.csv" <<-CSV
+		schema,id,op,isa,threads,shape,state,clean,seconds,program
+		kernels/1,"gemm-packed/avx2/M=1",gemm-packed,avx2,1,"M=1",warm,1,1e-6,n2d
+		kernels/1,"gemm-packed/avx2/M=1",gemm-packed,avx2,1,"M=1",warm,0,9e-6,n2d
+		kernels/1,"gemm-nt/avx2/M=1",gemm-nt,avx2,1,"M=1",warm,1,4e-6,n2d
+		kernels/1,"gemm-tn/avx2/M=1",gemm-tn,avx2,1,"M=1",warm,1,4e-6,n2d
+		kernels/1,"gemm-nt/avx2/M=1,threads=2",gemm-nt,avx2,2,"M=1",warm,1,4e-6,n2d
+		kernels/1,"gemm-nt@blis/avx2/M=1",gemm-nt@blis,avx2,1,"M=1",warm,1,3e-6,blis
+		kernels/1,"gemm-nt@onednn/avx2/M=1",gemm-nt@onednn,avx2,1,"M=1",warm,0,2e-6,onednn
+	CSV
+	(
+		echo "schema,id,$columns,program"
+		for row in "rnn/avx2,$sample,n2d" "rnn@onednn/avx2,$sample,onednn"; do
+			echo "layers/1,$row" | sed '/@/s/,2e-3/,1e-3/;/@/s/,1e-3,1e-3,0/,nan,1e-3,nan/'
+		done
+	) >"$scratch/layers.csv"
+	run 0 ./n2d-bench table --peers --format csv "$scratch/kernels.csv" "$scratch/layers.csv"
+	cat >"$scratch/wanted" <<-CSV
+		schema,id,group,seconds,peer,peer_seconds,ratio
+		versus/1,"gemm-packed/avx2/M=1",gemm-packed,1e-06,onednn,2e-06,2
+		versus/1,"gemm-nt/avx2/M=1",gemm-nt,4e-06,onednn,2e-06,0.5
+		versus/1,"rnn/avx2",rnn forward,0.002,onednn,0.001,0.5
+	CSV
+	cmp -s "$scratch/out" "$scratch/wanted" && good || bad "$what: not what it should be"
+	run 0 ./n2d-bench table --peers "$scratch/kernels.csv" "$scratch/layers.csv"
+	out '^gemm-nt/avx2/M=1 +4\.00 us +2\.00 us +0\.50x +onednn +slower$'
+	out '^all +0\.79x +3 +2 +0\.50x +gemm-nt/avx2/M=1$'
+	run 0 ./n2d-bench table --peers --format markdown "$scratch/kernels.csv"
+	out '^\| all \| 1\.00 \| 2 \| 1 \| 0\.50 \| gemm-nt/avx2/M=1 \|$'
+	run 0 ./n2d-bench table --format csv "$scratch/layers.csv"
+	grep -q onednn "$scratch/out" && bad "$what: a peer is in Table 1" || good
+	run 2 ./n2d-bench table --peers
+	err 'expected files'
+	run 2 ./n2d-bench table --peers "$scratch/base.csv"
+	err "schema 't/1', expected"
+	for change in s/2e-6/-1/ s/2e-6/inf/ s/avx2,1/avx2,0/ s/,program/,prog/; do
+		sed "$change" "$scratch/kernels.csv" >"$scratch/broken.csv"
+		run 2 ./n2d-bench table --peers "$scratch/broken.csv"
+		err 'broken\.csv:[1-8]: '
+	done
 	# Whatever ends a run, its file is there whole, and nothing else.
 	small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1"
 	# Under nohup HUP is ignored, and stays so.

@@ -1,0 +1,33 @@
+/* Layers of others on the shapes of ours: the same input, weights and gradient, the same buffers, checked against ours, in the same group of
+ * samples. */
+#ifndef BENCH_LAYER_PEER_H
+#define BENCH_LAYER_PEER_H
+
+#include "bench/layer_case.h"
+
+struct layer_peer {
+	char name[32], version[128], isa[32]; /* isa: in its words; a case can know it better */
+	int outside;                          /* another process does the work */
+	void *library;
+	/* Does it have the layer of this case? */
+	int (*has)(const struct layer_peer *p, const struct layer_case *l);
+	/* l->peer_state ready to run on the buffers of l's group, with its parameters; may set l->peer_isa. -1 and a message. */
+	int (*open)(struct layer_case *l);
+	/* y; and dx and what it has of gradients when training. Those in the group's dparams must be there after `gradients`. */
+	void (*run)(struct layer_case *l, size_t calls, struct sample *s);
+	int (*gradients)(struct layer_case *l);
+	void (*close)(struct layer_case *l);
+};
+
+/* Makes a case of ours, fresh from layer_case_init, one of a peer's. */
+void layer_case_peer(struct layer_case *l, const struct layer_peer *peer);
+
+/* The peers there are; returns how many. onednn.c's layers are onednn_layer.c. `threads` are those that cases will have. */
+enum { LAYER_PEERS = 8 };
+int layer_peers(const struct layer_peer **list, const char *isa);
+
+/* oneDNN: NULL and a message when the library cannot do it. */
+struct blas;
+const struct layer_peer *onednn_layers(const struct blas *b);
+
+#endif

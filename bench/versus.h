@@ -1,0 +1,35 @@
+/* n2d against the best peer at the same work: a line each, geometric means, and where we lose. */
+#ifndef BENCH_VERSUS_H
+#define BENCH_VERSUS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "bench/sample.h"
+
+struct versus_time {
+	char id[128], group[64]; /* group: a line of the summary */
+	char key[192];           /* equal: the same work, on as many threads */
+	char program[32];        /* "n2d", or a peer */
+	double seconds;
+};
+struct versus {
+	struct versus_time *time;
+	size_t n;
+};
+
+/* An operator, op: a peer's is named op@peer. What packed its weights before is compared with the product that packs them in the call. */
+void versus_add_op(struct versus *v, const char *id, const char *op, const char *shape, const char *isa, int threads, const char *program,
+		   double seconds);
+/* A layer on a shape. */
+void versus_add_layer(struct versus *v, const char *id, const char *layer, const char *pass, const char *shape, const char *isa, int threads,
+		      const char *program, double seconds);
+/* Medians from a file of schema kernels/1 or layers/1. -1 and a message. */
+int versus_read(struct versus *v, const char *file);
+void versus_free(struct versus *v);
+
+enum versus_format { VERSUS_TEXT, VERSUS_MARKDOWN, VERSUS_CSV };
+/* Nothing but a sentence where no work has both; returns how many have. */
+size_t versus_print(const struct versus *v, FILE *f, enum versus_format format);
+
+#endif
