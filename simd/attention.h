@@ -33,10 +33,11 @@ struct n2d_attn_bwd {
 	int start;                   /* the first tile: dq is written */
 };
 
-/* One query of several heads against a tile of keys, all read where they lie: head h of row t at p[h * sh + t * st]. */
+/* One query of several heads against a tile of keys, all read where they lie: head h of row t at p[h * sh + t * st], or at p[h * sh + at[t]]. */
 struct n2d_attn_row {
 	const float *q, *k, *v;
 	size_t q_sh, k_sh, k_st, v_sh, v_st;
+	const size_t *at;            /* of K and of V; NULL: by k_st and v_st */
 	size_t first, end;           /* the keys of the tile that are seen */
 	size_t heads, width;
 	float scale;

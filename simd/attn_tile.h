@@ -38,17 +38,23 @@ void N2D_FN(attn_keys)(float *c, size_t ldc, const float *s, struct attn_panels 
 /* i in [0, n]. */
 V_INLINE size_t attn_clamp(ptrdiff_t i, size_t n) { return i < 0 ? 0 : (size_t)i < n ? (size_t)i : n; }
 
+/* Row i of x: by its stride, or where a list has it. */
+V_INLINE const float *attn_at(const float *x, const size_t *at, size_t i, size_t ldx) { return x + (at ? at[i] : i * ldx); }
+
 /* V_LANES columns of V_LANES rows, transposed: rows outside [lo, hi) read as 0. */
-V_INLINE void attn_square(v_t t[V_LANES], const float *x, size_t lo, size_t hi, size_t cols, size_t ldx)
+V_INLINE void attn_square(v_t t[V_LANES], const float *x, const size_t *at, size_t lo, size_t hi, size_t cols, size_t ldx)
 {
 	if (!lo && hi >= V_LANES && cols >= V_LANES)
 		V_UNROLL
 		for (size_t i = 0; i < V_LANES; i++)
-			t[i] = v_load(x + i * ldx);
+			t[i] = v_load(attn_at(x, at, i, ldx));
 	else
 		V_UNROLL
-		for (size_t i = 0; i < V_LANES; i++)
-			t[i] = i < lo || i >= hi ? v_zero() : cols >= V_LANES ? v_load(x + i * ldx) : v_loadn(x + i * ldx, cols);
+		for (size_t i = 0; i < V_LANES; i++) {
+			t[i] = v_zero();
+			if (i >= lo && i < hi)
+				t[i] = cols >= V_LANES ? v_load(attn_at(x, at, i, ldx)) : v_loadn(attn_at(x, at, i, ldx), cols);
+		}
 	v_transpose(t);
 }
 

@@ -48,7 +48,8 @@ mutant key-lengths-ignored src/op/attention.c 's/w.keys = n2d_clamp(a->klen\[b\]
 mutant scale-missing src/op/attention_fwd.c 's/a->q.st, a->scale, t/a->q.st, 1, t/' tests/op-attention
 mutant corner-off-by-one simd/body/attn_tile.c 's/step(r, m, NV/step(r - 1, m, NV/' "$(kernel attn_fwd)"
 mutant corner-mirrored simd/body/attn_tile.c 's/step(0, r, NV/step(0, m - r, NV/' "$(kernel attn_bwd)"
-mutant row-reads-hidden-keys simd/body/attn_row.c 's/attn_square(t, k + c, lo, hi,/attn_square(t, k + c, 0, V_LANES,/' "$(kernel attn_row)"
+mutant row-reads-hidden-keys simd/body/attn_row.c 's/lo, hi, n, a->k_st/0, V_LANES, n, a->k_st/' "$(kernel attn_row)"
+mutant row-values-not-by-list simd/body/attn_row.c 's/at = at ? at + j : NULL;/at = NULL;/' "$(kernel attn_row)"
 mutant first-tile-reads-output simd/body/attn_fwd.c 's/a->ldo, !a->start, s/a->ldo, 1, s/' "$(kernel attn_fwd)"
 mutant query-alone-without-scale src/op/attention_row.c 's/x.scale = a->scale/x.scale = 1/' tests/op-attention
 mutant weights-without-window src/layer/attention.c '/^static void weights/,/^}/s/window(l->kind, &l->c)/0/' tests/test-maps

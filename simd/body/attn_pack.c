@@ -8,7 +8,7 @@ void N2D_FN(attn_pack)(float *p, const float *x, size_t n, size_t k, size_t ldx)
 		for (size_t c = 0; c < k; c += V_LANES) {
 			v_t t[V_LANES];
 			size_t h = k - c < V_LANES ? k - c : V_LANES;
-			attn_square(t, x + r * ldx + c, 0, n - r, h, ldx);
+			attn_square(t, x + r * ldx + c, NULL, 0, n - r, h, ldx);
 			V_UNROLL for (size_t i = 0; i < V_LANES; i++)
 				if (i < h)
 					v_store(to + (c + i) * ATTN_NR, t[i]);

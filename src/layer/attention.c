@@ -188,7 +188,7 @@ static size_t cache(const struct n2d_layer_config *c, size_t width, size_t room)
 /* q, k, v; the heads' outputs; the operator's, or the rotary table's */
 static size_t step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t width, size_t room)
 {
-	return n2d_add(kept_floats(c, width, 1), larger(n2d_attention_step_workspace(ctx, room), n2d_heads_table(c, 1)));
+	return n2d_add(kept_floats(c, width, 1), larger(n2d_heads_step_workspace(ctx, c, room), n2d_heads_table(c, 1)));
 }
 
 static void step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *cache, const float *x,

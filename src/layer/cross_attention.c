@@ -161,7 +161,7 @@ size_t n2d_cross_attention_kv(const struct n2d_layer_config *c, size_t B, size_t
 size_t n2d_cross_attention_step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t rows, size_t B, size_t S)
 {
 	size_t clean = memory_floats(c, B, S), heads = n2d_mul(2, n2d_floats(rows, n2d_heads_width(c), 1));
-	size_t step = n2d_add(heads, n2d_attention_step_workspace(ctx, S));
+	size_t step = n2d_add(heads, n2d_heads_step_workspace(ctx, c, S));
 	return clean > step ? clean : step;
 }
 

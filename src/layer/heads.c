@@ -228,6 +228,11 @@ struct n2d_attention_step n2d_heads_step(const struct n2d_layer_config *c, size_
 	};
 }
 
+size_t n2d_heads_step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t end)
+{
+	return n2d_attention_step_workspace(ctx, c->H, head(c), end);
+}
+
 double n2d_heads_flops(const struct n2d_layer_config *c, double queries, double keys, int backward)
 {
 	double k = (double)n2d_heads_d_k(c), v = (double)n2d_heads_d_v(c);

@@ -16,23 +16,43 @@ struct sizes {
 	size_t s, mx, sum, total;
 };
 
-static struct sizes sizes(const struct n2d_ctx *ctx, const struct n2d_attention *a)
+static struct sizes sizes(const struct n2d_ctx *ctx, size_t heads, size_t width)
 {
-	size_t heads = heads_of(ctx, a);
 	struct sizes z = {n2d_floats(heads, N2D_ATTN_KEYS, 1), n2d_floats(heads, 1, 1), n2d_floats(heads, ctx->k->lanes, 1), 0};
-	z.total = n2d_add(n2d_add(z.s, z.mx), n2d_add(z.sum, n2d_floats(heads, a->K, 1)));
+	z.total = n2d_add(n2d_add(z.s, z.mx), n2d_add(z.sum, n2d_floats(heads, width, 1)));
 	return z;
+}
+
+size_t n2d_attention_one_workspace(const struct n2d_ctx *ctx, size_t heads, size_t width) { return sizes(ctx, heads, width).total; }
+
+void n2d_attention_one(const struct n2d_ctx *ctx, struct n2d_attn_row x, size_t first, size_t end, float *o, size_t o_sh, float *lse, float *ws)
+{
+	struct sizes z = sizes(ctx, x.heads, x.width);
+	float *mx = ws + z.s, *sum = mx + z.mx, *out = sum + z.sum;
+	const float *k = x.k, *v = x.v;
+	const size_t *at = x.at;
+	x.s = ws;
+	x.start = 1;
+	for (size_t tile = first / N2D_ATTN_KEYS * N2D_ATTN_KEYS; tile < end; tile += N2D_ATTN_KEYS) {
+		if (at)
+			x.at = at + tile;
+		else
+			x.k = k + tile * x.k_st, x.v = v + tile * x.v_st;
+		x.first = first > tile ? first - tile : 0, x.end = n2d_attn_part(end, tile);
+		ctx->k->attn_row(out, mx, sum, &x);
+		x.start = 0;
+	}
+	ctx->k->attn_end(o, lse, out, mx, sum, x.heads, x.width, o_sh, x.width);
 }
 
 size_t n2d_attention_row_workspace(const struct n2d_ctx *ctx, const struct n2d_attention *a)
 {
-	return n2d_mul(sizes(ctx, a).total, (size_t)ctx->threads);
+	return n2d_mul(n2d_attention_one_workspace(ctx, heads_of(ctx, a), a->K), (size_t)ctx->threads);
 }
 
 struct rows {
 	const struct n2d_attn_job *j;
-	struct sizes sizes;
-	size_t heads, parts;
+	size_t heads, parts, each; /* each: floats of a thread */
 	float *ws;
 };
 
@@ -49,29 +69,22 @@ static void task(void *arg, size_t t, int thread)
 {
 	const struct rows *r = arg;
 	const struct n2d_attention *a = r->j->a;
-	const struct n2d_kernels *k = r->j->ctx->k;
 	size_t b = t / r->parts, h = t % r->parts * r->heads, heads = a->H - h < r->heads ? a->H - h : r->heads;
 	struct n2d_band w = n2d_attention_band(a, b);
-	float *s = r->ws + (size_t)thread * r->sizes.total, *mx = s + r->sizes.s, *sum = mx + r->sizes.mx, *o = sum + r->sizes.sum;
 	if (w.row0 == w.row1) {
 		unseen(r->j, b, h, heads);
 		return;
 	}
-	struct n2d_attn_row x = {.q = r->j->Q + n2d_head(a->q, b, h), .q_sh = a->q.sh, .k_sh = a->k.sh, .k_st = a->k.st};
-	x.v_sh = a->v.sh, x.v_st = a->v.st, x.heads = heads, x.width = a->K, x.scale = a->scale, x.s = s, x.start = 1;
-	size_t first = n2d_clamp(w.first, w.keys), end = n2d_clamp(w.end, w.keys);
-	for (size_t tile = n2d_attn_tile(&w, 0); tile < end; tile += N2D_ATTN_KEYS) {
-		x.k = r->j->K + n2d_head(a->k, b, h) + tile * a->k.st, x.v = r->j->V + n2d_head(a->v, b, h) + tile * a->v.st;
-		x.first = first > tile ? first - tile : 0, x.end = n2d_attn_part(end, tile);
-		k->attn_row(o, mx, sum, &x);
-		x.start = 0;
-	}
-	k->attn_end(r->j->O + n2d_head(a->o, b, h), r->j->lse ? r->j->lse + b * a->H + h : NULL, o, mx, sum, heads, a->K, a->o.sh, a->K);
+	struct n2d_attn_row x = {.q = r->j->Q + n2d_head(a->q, b, h), .k = r->j->K + n2d_head(a->k, b, h), .v = r->j->V + n2d_head(a->v, b, h)};
+	x.q_sh = a->q.sh, x.k_sh = a->k.sh, x.k_st = a->k.st, x.v_sh = a->v.sh, x.v_st = a->v.st;
+	x.heads = heads, x.width = a->K, x.scale = a->scale;
+	n2d_attention_one(r->j->ctx, x, n2d_clamp(w.first, w.keys), n2d_clamp(w.end, w.keys), r->j->O + n2d_head(a->o, b, h), a->o.sh,
+			  r->j->lse ? r->j->lse + b * a->H + h : NULL, r->ws + (size_t)thread * r->each);
 }
 
 void n2d_attention_row(const struct n2d_attn_job *j, float *ws)
 {
 	size_t heads = heads_of(j->ctx, j->a), parts = heads ? (j->a->H + heads - 1) / heads : 0;
-	struct rows r = {j, sizes(j->ctx, j->a), heads, parts, ws};
+	struct rows r = {j, heads, parts, n2d_attention_one_workspace(j->ctx, heads, j->a->K), ws};
 	n2d_parallel(j->ctx, j->a->B * parts, task, &r);
 }

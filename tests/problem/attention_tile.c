@@ -102,10 +102,12 @@ static void fwd_call(struct problem *p, const struct n2d_kernels *k)
 struct line {
 	const float *q, *k, *v;
 	size_t ldk, ldv, n, width, r, ldo;
+	const size_t *at; /* where the keys lie in k and v; NULL: ldk, ldv apart */
 	ptrdiff_t first, end;
 	int start;
 };
 
+static size_t key_at(const struct line *x, size_t j, size_t ld) { return x->at ? x->at[j] : j * ld; }
 static int in_line(const struct line *x, size_t j) { return (ptrdiff_t)j >= x->first && (ptrdiff_t)j < x->end; }
 
 /* s[n] and the bound e of its errors; returns the maximum over what is seen. */
@@ -116,7 +118,7 @@ static double line_scores(const struct line *x, double max, double *s, double *e
 		double abs = 0;
 		s[j] = 0;
 		for (size_t c = 0; c < x->width; c++) {
-			double t = (double)x->q[c] * x->k[j * x->ldk + c];
+			double t = (double)x->q[c] * x->k[key_at(x, j, x->ldk) + c];
 			s[j] += t, abs += fabs(t);
 		}
 		if (!in_line(x, j))
@@ -149,7 +151,7 @@ static void line_check(struct problem *p, const struct line *x)
 		double o = x->start ? 0 : c * problem_orig(p, 3)[r * x->ldo + k], abs = fabs(o);
 		for (size_t j = 0; j < x->n; j++)
 			if (in_line(x, j)) {
-				double t = exp(s[j] - m) * x->v[j * x->ldv + k];
+				double t = exp(s[j] - m) * x->v[key_at(x, j, x->ldv) + k];
 				o += t, abs += fabs(t);
 			}
 		problem_near(p, "o", r * x->ldo + k, problem_p(p, 3)[r * x->ldo + k], o, E * abs);
@@ -187,15 +189,28 @@ const struct problem_kind problem_attn_fwd = {
 	.setup = fwd_setup, .call = fwd_call, .check = fwd_check, .flops = fwd_flops, .bytes = fwd_bytes,
 };
 
-/* ---- one row of several heads, side by side in rows of K, V and Q. Dimension 3: the keys that are seen. */
+/* ---- one row of several heads, side by side in rows of K, V and Q. Dimension 3: the keys that are seen; from 3 on the same, in another
+ * order and found by a list. */
 
 static const float row_scale = 0.37f;
 
 static void row_seen(const size_t *dim, size_t *first, size_t *end)
 {
-	size_t n = dim[1];
-	*first = dim[3] == 0 ? 0 : dim[3] == 1 ? n / 2 : n - 1;
-	*end = dim[3] == 1 ? n - n / 4 : n;
+	size_t n = dim[1], seen = dim[3] % 3;
+	*first = seen == 0 ? 0 : seen == 1 ? n / 2 : n - 1;
+	*end = seen == 1 ? n - n / 4 : n;
+}
+
+/* Floats from row to row of K and of V. */
+static size_t row_ldk(const size_t *dim) { return dim[0] * (dim[2] + 1); }
+static size_t row_ldv(const size_t *dim) { return row_ldk(dim) + (dim[3] < 3 ? 2 : 0); }
+
+/* Where the keys lie, in at[192]; NULL without a list. */
+static const size_t *row_list(const size_t *dim, size_t *at)
+{
+	for (size_t j = 0; j < dim[1]; j++)
+		at[j] = (2 * dim[1] - 1 - j - dim[1] / 3) % dim[1] * row_ldk(dim);
+	return dim[3] < 3 ? NULL : at;
 }
 
 static void row_shapes(struct problem_use *u, const struct n2d_kernels *k)
@@ -204,7 +219,7 @@ static void row_shapes(struct problem_use *u, const struct n2d_kernels *k)
 	size_t keys[] = {1, 2, k->lanes - 1 ? k->lanes - 1 : 1, k->lanes, k->lanes + 1, 97, 191, 192};
 	for (size_t i = 0; i < sizeof width / sizeof *width; i++)
 		for (size_t j = 0; j < sizeof keys / sizeof *keys; j++)
-			for (size_t seen = 0; seen < 3; seen++)
+			for (size_t seen = 0; seen < 6; seen++)
 				problem_use(u, 1 + (i + j) % 4, keys[j], width[i], seen, (i + j + seen) % 2, 0);
 	problem_use(u, 0, 5, 3, 0, 1, 0);
 	problem_use(u, 3, 5, 0, 0, 1, 0);
@@ -213,24 +228,25 @@ static void row_shapes(struct problem_use *u, const struct n2d_kernels *k)
 /* Buffers: q as given, k, v; o, mx, sum; scratch. What is not seen is NaN. */
 static void row_setup(struct problem *p)
 {
-	size_t heads = p->dim[0], keys = p->dim[1], K = p->dim[2], first, end, ld = heads * (K + 1);
+	size_t heads = p->dim[0], keys = p->dim[1], K = p->dim[2], first, end, ldk = row_ldk(p->dim), ldv = row_ldv(p->dim), list[192];
+	const size_t *at = row_list(p->dim, list);
 	problem_in(p, strided(heads, K, K + 1));
-	float *k = problem_in(p, heads ? strided(keys, ld - 1, ld) : 0), *v = problem_in(p, heads ? strided(keys, ld - 1, ld + 2) : 0);
+	float *k = problem_in(p, heads ? strided(keys, ldk - 1, ldk) : 0), *v = problem_in(p, heads ? strided(keys, ldk - 1, ldv) : 0);
 	row_seen(p->dim, &first, &end);
 	for (size_t j = 0; heads && j < keys; j++)
-		for (size_t c = 0; (j < first || j >= end) && c < ld - 1; c++)
-			k[j * ld + c] = v[j * (ld + 2) + c] = NAN;
+		for (size_t c = 0; (j < first || j >= end) && c < ldk - 1; c++)
+			k[(at ? at[j] : j * ldk) + c] = v[(at ? at[j] : j * ldv) + c] = NAN;
 	running(p, heads, K, K, p->dim[4] != 0);
 	problem_out(p, heads * 192);
 }
 
 static void row_call(struct problem *p, const struct n2d_kernels *k)
 {
-	size_t heads = p->dim[0], K = p->dim[2];
+	size_t heads = p->dim[0], K = p->dim[2], at[192];
 	struct n2d_attn_row a = {
 		.q = problem_p(p, 0), .k = problem_p(p, 1), .v = problem_p(p, 2), .s = problem_p(p, 6), .q_sh = K + 1, .k_sh = K + 1,
-		.v_sh = K + 1, .k_st = heads * (K + 1), .v_st = heads * (K + 1) + 2, .heads = heads, .width = K, .scale = row_scale,
-		.start = p->dim[4] != 0,
+		.v_sh = K + 1, .k_st = row_ldk(p->dim), .v_st = row_ldv(p->dim), .at = row_list(p->dim, at), .heads = heads, .width = K,
+		.scale = row_scale, .start = p->dim[4] != 0,
 	};
 	row_seen(p->dim, &a.first, &a.end);
 	k->attn_row(problem_p(p, 3), problem_p(p, 4), problem_p(p, 5), &a);
@@ -238,10 +254,10 @@ static void row_call(struct problem *p, const struct n2d_kernels *k)
 
 static void row_check(struct problem *p)
 {
-	size_t heads = p->dim[0], K = p->dim[2], first, end;
+	size_t heads = p->dim[0], K = p->dim[2], first, end, at[192];
 	float q[128];
 	row_seen(p->dim, &first, &end);
-	struct line x = {.q = q, .ldk = heads * (K + 1), .ldv = heads * (K + 1) + 2, .n = p->dim[1], .width = K, .ldo = K};
+	struct line x = {.q = q, .ldk = row_ldk(p->dim), .ldv = row_ldv(p->dim), .at = row_list(p->dim, at), .n = p->dim[1], .width = K, .ldo = K};
 	x.first = (ptrdiff_t)first, x.end = (ptrdiff_t)end, x.start = p->dim[4] != 0;
 	for (size_t h = 0; h < heads; h++) {
 		for (size_t c = 0; c < K; c++)
