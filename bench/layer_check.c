@@ -11,6 +11,9 @@
 /* Relative error in the Euclidean norm. Sums over 4096 positions in another order differ by some 1e-6; a wrong mask, tail
  * or scale by 1e-2 and more. */
 #define BOUND 1e-4
+/* Gradients through ReLU where sums are in another order than ours: of N inner values a few are so near 0 that their sign is chance, and k of
+ * them change a gradient by sqrt(2 k / N) of its norm. */
+#define BOUND_KINKS 1e-2
 /* Positions checked against scalar: fewer, 1 at least, where these would take it more than a second or so. */
 enum { SMALL = 40 };
 #define SMALL_FLOPS 2e9
@@ -47,13 +50,13 @@ static double call_clean(const struct layer_case *l, const struct n2d_ctx *ctx)
 	return touched(g->saved, saved) + touched(g->ws, ws);
 }
 
-static int compare(const struct layer_case *l, const char *with, const float *y, const float *dx, const float *dparams)
+static int compare(const struct layer_case *l, const char *with, const float *y, const float *dx, const float *dparams, double back)
 {
 	const struct layer_group *g = l->group;
 	size_t rows = l->shape.B * l->shape.n * l->shape.c.D;
 	int bad = check_close("y", g->y, y, rows, BOUND);
 	if (l->train)
-		bad = bad || check_close("dx", g->dx, dx, rows, BOUND) || check_close("dparams", g->dparams, dparams, l->params, BOUND);
+		bad = bad || check_close("dx", g->dx, dx, rows, back) || check_close("dparams", g->dparams, dparams, l->params, back);
 	char why[256];
 	snprintf(why, sizeof why, "%s", n2d_error_text());
 	return bad ? n2d_error("failed its check against %s: %s", with, why) : 0;
@@ -153,7 +156,7 @@ static int check_small(struct layer_case *l)
 	int bad = reference(l, &scalar, small.shape.n, &r);
 	if (!bad) {
 		call_clean(&small, l->c.ctx);
-		bad = compare(&small, "scalar, first positions", r.y, r.dx, r.dparams);
+		bad = compare(&small, "scalar, first positions", r.y, r.dx, r.dparams, BOUND);
 	}
 	n2d_arena_free(&r.arena);
 	n2d_ctx_free(&scalar);
@@ -193,7 +196,7 @@ int layer_check(struct layer_case *l)
 	if (whole(l, &r))
 		return -1;
 	l->memory_bytes = call_clean(l, l->c.ctx);
-	return r ? compare(l, "another instruction set", r->y, r->dx, r->dparams) : 0;
+	return r ? compare(l, "another instruction set", r->y, r->dx, r->dparams, BOUND) : 0;
 }
 
 /* What the peer leaves unwritten is NaN, or 0 in dparams, and found. */
@@ -203,13 +206,14 @@ int layer_check_peer(struct layer_case *l)
 	struct layer_reference ours = {0};
 	struct n2d_ctx ctx = *l->c.ctx;
 	size_t rows = l->shape.B * l->shape.n * l->shape.c.D;
+	int kinks = strcmp(l->kind->name, "ffn") == 0;
 	if (reference(l, &ctx, l->shape.n, &ours))
 		return -1;
 	fill(g->y, rows);
 	fill(g->dx, rows);
 	memset(g->dparams, 0, l->params * sizeof(float));
 	l->peer->run(l, 1, &(struct sample){0});
-	int bad = l->peer->gradients(l) || compare(l, "ours", ours.y, ours.dx, ours.dparams);
+	int bad = l->peer->gradients(l) || compare(l, "ours", ours.y, ours.dx, ours.dparams, kinks ? BOUND_KINKS : BOUND);
 	n2d_arena_free(&ours.arena);
 	return bad ? -1 : 0;
 }

@@ -7,15 +7,20 @@
 #include "base/error.h"
 #include "bench/blas.h"
 
-int layer_peers(const struct layer_peer **list, const char *isa)
+int is_layer_peer(const char *name) { return strcmp(name, "onednn") == 0 || is_served(name); }
+int layer_peer_path(const char *text) { return served_path(text) ? 0 : blas_path(text); }
+void layer_peers_stop(void) { served_stop(); }
+
+int layer_peers(const struct layer_peer **list, const char *isa, const char *which, const struct size_list *threads)
 {
 	const struct blas *b;
-	int found = blas_load(&b, isa, "onednn"), n = 0;
+	int n = 0, found = !which || in_list(which, "onednn") ? blas_load(&b, isa, "onednn") : 0;
 	if (found > 0 && (list[n] = onednn_layers(b)))
 		n++;
 	else if (found > 0)
 		fprintf(stderr, "n2d-bench: %s\n", n2d_error_text());
-	return found < 0 ? -1 : n;
+	int more = found < 0 ? -1 : served_peers(list + n, which, threads);
+	return more < 0 ? -1 : n + more;
 }
 
 static int open_peer(struct bench_case *c)

@@ -4,6 +4,7 @@
 #define BENCH_LAYER_PEER_H
 
 #include "bench/layer_case.h"
+#include "bench/options.h"
 
 struct layer_peer {
 	char name[32], version[128], isa[32]; /* isa: in its words; a case can know it better */
@@ -22,12 +23,23 @@ struct layer_peer {
 /* Makes a case of ours, fresh from layer_case_init, one of a peer's. */
 void layer_case_peer(struct layer_case *l, const struct layer_peer *peer);
 
-/* The peers there are; returns how many. onednn.c's layers are onednn_layer.c. `threads` are those that cases will have. */
+/* The peers there are, of those in the list `which` (NULL: all); returns how many. What is not there is told. -1 and a message when it was
+ * named by layer_peer_path. threads: the numbers that cases have. Before threads are pinned: processes started inherit the processors. */
 enum { LAYER_PEERS = 8 };
-int layer_peers(const struct layer_peer **list, const char *isa);
+int layer_peers(const struct layer_peer **list, const char *isa, const char *which, const struct size_list *threads);
+/* "NAME=FILE", as blas_path. */
+int layer_peer_path(const char *text);
+int is_layer_peer(const char *name);
+/* Ends processes that were started. */
+void layer_peers_stop(void);
 
 /* oneDNN: NULL and a message when the library cannot do it. */
 struct blas;
 const struct layer_peer *onednn_layers(const struct blas *b);
+/* Programs of their own, layer_served.c; as the functions above. served_path: 1 when the name is of one. */
+int served_peers(const struct layer_peer **list, const char *which, const struct size_list *threads);
+int served_path(const char *text);
+int is_served(const char *name);
+void served_stop(void);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "bench/bench.h"
-#include "bench/blas.h"
+#include "bench/layer_peer.h"
 #include "bench/layers.h"
 #include "bench/machine.h"
 #include "bench/options.h"
@@ -37,8 +37,9 @@ static const char usage[] =
 	"  --samples N       clean samples of each (default 10, each of 1 ms at least)\n"
 	"  --no-limits       times alone: what n2d-bench compare needs\n"
 	"  --budget SECONDS  what does not fit is left out, the widest instruction set last (default 400; 0: no limit)\n"
-	"  --peers           oneDNN's RNN, LSTM, GRU and convolution too, where it is found, checked against ours; a table n2d / best peer\n"
-	"  --peer-path NAME=FILE   onednn from here\n"
+	"  --peers[=LIST]    the layers of others too, where they are found (default: all of onednn,pytorch-best), checked against ours; a\n"
+	"                    table n2d / best peer. PyTorch, set as well as it can be, is another process: bench/peers/torch_layers.py\n"
+	"  --peer-path NAME=FILE   onednn's library, pytorch-best's python3 (may be given again)\n"
 	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv. Written\n"
 	"                    whole, at the end or when interrupted (Ctrl-C)\n"
 	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, ...\n"
@@ -55,7 +56,7 @@ static const struct option longs[] = {
 	{"heads", 1, 0, O_HEADS}, {"window", 1, 0, O_WINDOW}, {"width", 1, 0, O_WIDTH}, {"dilation", 1, 0, O_DILATION},
 	{"inner", 1, 0, O_INNER}, {"causal", 0, 0, O_CAUSAL}, {"pass", 1, 0, O_PASS}, {"threads", 1, 0, O_THREADS},
 	{"isa", 1, 0, O_ISA}, {"samples", 1, 0, O_SAMPLES}, {"budget", 1, 0, O_BUDGET}, {"csv", 1, 0, O_CSV},
-	{"list-layers", 0, 0, O_LIST}, {"no-limits", 0, 0, O_NO_LIMITS}, {"peers", 0, 0, O_PEERS},
+	{"list-layers", 0, 0, O_LIST}, {"no-limits", 0, 0, O_NO_LIMITS}, {"peers", 2, 0, O_PEERS},
 	{"peer-path", 1, 0, O_PEER_PATH}, {0, 0, 0, 0},
 };
 
@@ -108,8 +109,11 @@ static int set_option(int o)
 	case O_CSV: opt.csv = optarg; return 0;
 	case O_LIST: opt.list = 1; return 0;
 	case O_NO_LIMITS: opt.no_limits = 1; return 0;
-	case O_PEERS: opt.peers = 1; return 0;
-	case O_PEER_PATH: return blas_path(optarg);
+	case O_PEERS:
+		opt.peers = 1;
+		opt.which_peers = optarg;
+		return optarg ? check_list("--peers", optarg, is_layer_peer) : 0;
+	case O_PEER_PATH: return layer_peer_path(optarg);
 	default: return n2d_error("unknown option or missing value: %s", opt.argv[optind - 1]);
 	}
 }

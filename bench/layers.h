@@ -15,6 +15,7 @@ struct layers_options {
 	/* n is swept at base_d and d at base_n; both empty: every pair */
 	struct size_list base_n, base_d;
 	int user_n, user_d, all_isas, list, no_limits, peers;
+	const char *which_peers; /* NULL: all there are */
 	size_t samples, batch;
 	double budget; /* seconds; 0: no limit */
 	struct n2d_layer_config c;

@@ -210,7 +210,7 @@ int layers_run(const struct layers_options *o, const struct n2d_ctx *ctx, int co
 	cases = calloc(ROOM, sizeof *cases);
 	if (!cases)
 		abort();
-	if (o->peers && (npeers = layer_peers(peer, ctx->k->isa)) < 0)
+	if (o->peers && (npeers = layer_peers(peer, ctx->k->isa, o->which_peers, &o->threads)) < 0)
 		return bench_usage_error("layers");
 	collect(ctx, contexts);
 	long selected = keep_selected();
@@ -232,6 +232,7 @@ int layers_run(const struct layers_options *o, const struct n2d_ctx *ctx, int co
 	}
 	plan_init(cases, ncases, ctx, contexts, &run.levels);
 	int bad = sweep();
+	layer_peers_stop();
 	if (report(&out) ||
 	    (o->csv && machine_beside(o->csv, "layers", &run.levels, (int)o->threads.v[o->threads.n - 1])))
 		return bench_failed("layers");

@@ -82,7 +82,7 @@ static int undisturbed(const struct bench_case *c, double wall, double cpu)
 	return c->outside || c->ctx->threads > 1 || cpu > 0.97 * wall - 50e-6;
 }
 
-/* Calls in a row, timed. */
+/* Calls in a row, timed; what another process did, as it tells. */
 static double time_calls(struct bench_case *c, struct sample *s, double *cpu)
 {
 	if (c->call_seconds < WARM_BELOW)
@@ -91,7 +91,7 @@ static double time_calls(struct bench_case *c, struct sample *s, double *cpu)
 	c->run(c, c->calls, s);
 	t = n2d_now() - t;
 	*cpu = thread_cpu() - from;
-	return t;
+	return s->seconds > 0 ? s->seconds : t;
 }
 
 static void take(struct bench_case *c, double seconds, struct window *w)
@@ -157,10 +157,14 @@ static int wants_more(const struct bench_case *c, const struct sample_plan *p)
 	return !c->why[0] && clean(c) < p->want && c->samples < p->want + p->extra;
 }
 
+/* Threads that wait for more work look for it for some milliseconds, those of another process too, before they sleep. */
+static void settle(void) { nanosleep(&(struct timespec){0, 10000000}, NULL); }
+
 /* One sample of every case that wants one, in random order. Returns how many were taken. */
 static size_t round_of(struct bench_case **c, size_t n, const struct sample_plan *p, struct n2d_rng *rng,
 		       struct window *w)
 {
+	int outside = 0;
 	size_t taken = 0, *order = malloc((n + 1) * sizeof *order);
 	if (!order)
 		abort();
@@ -171,6 +175,9 @@ static size_t round_of(struct bench_case **c, size_t n, const struct sample_plan
 			continue;
 		if (x->outside)
 			judge(w, 1);
+		if (x->outside || outside)
+			settle();
+		outside = x->outside;
 		take(x, p->seconds, w);
 		if (x->outside)
 			forgive(w);

@@ -15,7 +15,7 @@
 enum { SAMPLE_PARTS = 3 }; /* indexed by enum n2d_part */
 
 struct sample {
-	double seconds;            /* a call */
+	double seconds;            /* a call; `run` of a case outside may set it to what its calls took together, without asking for them */
 	double part[SAMPLE_PARTS]; /* seconds a call by part, from the observer; 0 where the case does not tell */
 	size_t calls;
 	int clean;

@@ -376,10 +376,32 @@ if [ -x ./n2d-bench ]; then
 		echo none >"$scratch/lib/$file"
 	done
 	what='layers --peers without oneDNN'
-	env $steered LD_LIBRARY_PATH="$scratch/lib" ./n2d-bench layers $small --peers --csv "$scratch/peers.csv" >"$scratch/out" 2>"$scratch/err" &&
+	env $steered LD_LIBRARY_PATH="$scratch/lib" ./n2d-bench layers $small --peers=onednn --csv "$scratch/peers.csv" >"$scratch/out" 2>"$scratch/err" &&
 		good || bad "$what fails"
 	err '^n2d-bench: no onednn here$'
 	out 'no peer at the same work'
+	run 2 ./n2d-bench layers --peers=mkl
+	err "--peers: unknown 'mkl'"
+	run 2 ./n2d-bench layers $small --peers=pytorch-best --peer-path pytorch-best=/bin/false
+	err 'pytorch-best: it ended'
+	# A program that says it is ready: what it refuses, gets wrong (its file holds x where y belongs) or dies of is told and not timed.
+	for program in 'no room/no room' 'ok/failed its check against ours: y' 'exit/ended without an answer'; do
+		reply=${program%/*}
+		cat >"$scratch/peer" <<-PROGRAM
+			#!/bin/sh
+			printf 'ready\\tpeer 1\\tnone\\n'
+			while read -r line; do
+				case "\$line" in run*) echo 1e-3 ;; *) [ '$reply' != exit ] || exit; echo '$reply' ;; esac
+			done
+		PROGRAM
+		chmod +x "$scratch/peer"
+		what="layers with a peer that answers $reply"
+		./n2d-bench layers $small --peers=pytorch-best --peer-path "pytorch-best=$scratch/peer" >"$scratch/out" 2>"$scratch/err"
+		code=$?
+		[ $code = 1 ] && good || bad "$what: exit code $code, should be 1"
+		err "rnn@pytorch-best.*${program#*/}"
+		out 'no peer at the same work'
+	done
 	run 2 ./n2d-bench paths --layer rnm
 	err "--layer: unknown 'rnm'"
 	run 2 ./n2d-bench paths --width 4
