@@ -45,6 +45,14 @@ static int same_table(const struct layer_case *a, const struct layer_case *b)
 	return a->c.ctx == b->c.ctx && a->train == b->train;
 }
 
+enum { NAME_ROOM = 80 };
+/* lstm, or lstm@onednn */
+static const char *name_of(const struct layer_case *l, char *name)
+{
+	snprintf(name, NAME_ROOM, "%s%s%s", l->kind->name, l->peer ? "@" : "", l->peer ? l->peer->name : "");
+	return name;
+}
+
 static void print_line(const struct layer_case *l)
 {
 	double x[4096];
@@ -54,33 +62,38 @@ static void print_line(const struct layer_case *l)
 	size_t dirty = 0;
 	for (size_t i = 0; i < l->c.samples; i++)
 		dirty += !l->c.sample[i].clean;
-	char name[80], mixing[32] = "-", memory[32] = "-";
-	snprintf(name, sizeof name, "%s%s%s", l->kind->name, l->peer ? "@" : "", l->peer ? l->peer->name : "");
+	char name[NAME_ROOM], mixing[32] = "-", memory[32] = "-";
 	if (!l->peer) {
 		snprintf(mixing, sizeof mixing, "%.1f", 1e6 * sample_median(&l->c, N2D_PART_MIXING));
 		snprintf(memory, sizeof memory, "%.1f", l->memory_bytes / (1 << 20));
 	}
-	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %5.0f%% %10s%s\n", name, l->shape.n, l->shape.c.D,
+	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %5.0f%% %10s%s\n", name_of(l, name), l->shape.n, l->shape.c.D,
 	       1e6 * s.median, 100 * s.mad / s.median, mixing, l->work.flops / s.median / 1e9, 100 * l->limit.seconds / s.median, memory,
 	       dirty == l->c.samples ? "  disturbed" : "");
 }
 
 static int missing(const struct layer_case *l) { return !l->out && l->c.why[0]; }
 
+static int same_missing(const struct layer_case *a, const struct layer_case *b)
+{
+	return a->kind == b->kind && a->peer == b->peer && same_table(a, b) && strcmp(a->c.why, b->c.why) == 0;
+}
+
 /* One line a layer, set, pass and reason. */
 static void print_missing(const struct layer_case *l, size_t n)
 {
 	int head = 0;
+	char name[NAME_ROOM];
 	for (size_t i = 0; i < n; i++) {
 		int first = missing(l + i);
 		for (size_t j = 0; j < i && first; j++)
-			first = !(missing(l + j) && l[j].kind == l[i].kind && same_table(l + i, l + j) && !strcmp(l[j].c.why, l[i].c.why));
+			first = !(missing(l + j) && same_missing(l + i, l + j));
 		if (!first)
 			continue;
-		printf("%s  %s/%s/%s, %d thread%s, (n, d) =", head++ ? "" : "\nnot measured\n", l[i].kind->name, l[i].c.ctx->k->isa,
+		printf("%s  %s/%s/%s, %d thread%s, (n, d) =", head++ ? "" : "\nnot measured\n", name_of(l + i, name), l[i].c.ctx->k->isa,
 		       pass_name(l + i), l[i].c.ctx->threads, l[i].c.ctx->threads > 1 ? "s" : "");
 		for (size_t j = i; j < n; j++)
-			if (missing(l + j) && l[j].kind == l[i].kind && same_table(l + i, l + j) && !strcmp(l[j].c.why, l[i].c.why))
+			if (missing(l + j) && same_missing(l + i, l + j))
 				printf(" (%zu, %zu)", l[j].shape.n, l[j].shape.c.D);
 		printf(": %s\n", l[i].c.why);
 	}

@@ -15,7 +15,8 @@
 enum { WORKERS = 8 };
 static struct served {
 	const char *name, *program, *script, *kinds;
-	int train; /* backward too */
+	int train;     /* backward too */
+	int directory; /* the path is where the script finds its library; else it is the program's */
 	const char *path;
 	struct layer_peer p;
 	int workers;
@@ -27,6 +28,8 @@ static struct served {
 	} worker[WORKERS];
 } served[] = {
 	{.name = "pytorch-best", .program = "/usr/bin/python3", .script = N2D_SRCDIR "/bench/peers/torch_layers.py", .train = 1,
+	 .kinds = "self-attention,rnn,lstm,gru,convolution,separable-convolution,ffn"},
+	{.name = "onnxruntime", .program = "node", .script = N2D_SRCDIR "/bench/peers/onnx_layers.js", .directory = 1,
 	 .kinds = "self-attention,rnn,lstm,gru,convolution,separable-convolution,ffn"},
 };
 enum { SERVED = sizeof served / sizeof *served };
@@ -153,7 +156,7 @@ static void close_case(struct layer_case *l)
 
 /* ---- starting */
 
-/* Its greeting: "ready", version, instruction set. */
+/* Its greeting: "ready", version, instruction set; or why not. */
 static int greet(struct served *s, struct worker *w)
 {
 	char line[512], *version, *isa;
@@ -162,7 +165,7 @@ static int greet(struct served *s, struct worker *w)
 	version = strchr(line, '\t');
 	isa = version ? strchr(version + 1, '\t') : NULL;
 	if (strncmp(line, "ready", 5) != 0 || !isa)
-		return n2d_error("%s: '%.100s', expected a line that begins with ready", s->name, line);
+		return n2d_error("%s: %.300s", s->name, line);
 	*isa = 0;
 	s->p = (struct layer_peer){.outside = 1, .library = s, .has = has, .open = open_case, .run = run, .gradients = gradients, .close = close_case};
 	snprintf(s->p.name, sizeof s->p.name, "%s", s->name);
@@ -183,7 +186,8 @@ static int start(struct served *s, int threads)
 	w->fd = mkstemp(file);
 	if (w->fd < 0)
 		return n2d_error("%s: no file in %s", s->name, tmp && *tmp ? tmp : "/tmp");
-	char *argv[] = {(char *)(s->path ? s->path : s->program), (char *)s->script, file, number_of, NULL};
+	char *argv[] = {(char *)(s->path && !s->directory ? s->path : s->program), (char *)s->script, file, number_of,
+			(char *)(s->directory ? s->path : NULL), NULL};
 	int bad = peer_start(&w->process, s->name, argv) || greet(s, w);
 	unlink(file);
 	if (bad) {
@@ -206,7 +210,7 @@ int served_peers(const struct layer_peer **list, const char *which, const struct
 		if (bad && s->path)
 			return -1;
 		if (bad) {
-			fprintf(stderr, "n2d-bench: no %s here\n", s->name);
+			fprintf(stderr, "n2d-bench: no %s here: %s\n", s->name, n2d_error_text());
 			continue;
 		}
 		fprintf(stderr, "n2d-bench: peer %s: %s, chose %s\n", s->name, s->p.version, s->p.isa);

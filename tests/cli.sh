@@ -384,6 +384,10 @@ if [ -x ./n2d-bench ]; then
 	err "--peers: unknown 'mkl'"
 	run 2 ./n2d-bench layers $small --peers=pytorch-best --peer-path pytorch-best=/bin/false
 	err 'pytorch-best: it ended'
+	if command -v node >/dev/null; then
+		run 2 ./n2d-bench layers $small --peers=onnxruntime --peer-path "onnxruntime=$scratch/lib"
+		err 'onnxruntime: .*onnxruntime-node'
+	fi
 	# A program that says it is ready: what it refuses, gets wrong (its file holds x where y belongs) or dies of is told and not timed.
 	for program in 'no room/no room' 'ok/failed its check against ours: y' 'exit/ended without an answer'; do
 		reply=${program%/*}

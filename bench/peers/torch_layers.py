@@ -4,7 +4,7 @@
     torch_layers.py FILE THREADS
 
 A line on standard input is a request, a line on standard output the answer; FILE holds arrays of floats. First the line
-"ready<TAB>version<TAB>instruction set". Then
+"ready<TAB>version<TAB>instruction set", or why not. Then
 
     open ID KIND PASS B n D H W DILATION F CAUSAL    "ok", or "no" and why: FILE begins with x[B,n,D], dy[B,n,D] and the layer's
                                                      parameters in n2d's layout, src/layer/layer.h
@@ -23,6 +23,7 @@ import sys
 import time
 from types import SimpleNamespace
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from torch_step import blas_core, environment  # noqa: E402
 
@@ -144,7 +145,8 @@ def main():
     try:
         import torch
     except ModuleNotFoundError as missing:
-        sys.exit(f"torch_layers.py: {missing}; Debian's package is python3-torch")
+        print(f"{missing}; Debian's package is python3-torch")
+        sys.exit(1)
     torch.set_flush_denormal(True)
     cases, own = {}, [line.split()[-1] for line in torch.__config__.show().splitlines() if "CPU capability" in line]
     file = open(sys.argv[1], "r+b", buffering=0)  # before the greeting: then it loses its name
