@@ -87,6 +87,7 @@ static void describe_onednn(struct blas *b)
 	unsigned (*isa)(void);
 	if (find(b->handle, "dnnl_version", &version))
 		snprintf(b->version, sizeof b->version, "oneDNN %d.%d.%d", version()->major, version()->minor, version()->patch);
+	find(b->handle, "omp_set_num_threads", &b->set_threads); /* of the OpenMP that it uses, in a build of ours without too */
 	if (find(b->handle, "dnnl_get_effective_cpu_isa", &isa)) {
 		unsigned bits = isa(); /* 0x7: AVX2, 0x27: AVX-512, more on top */
 		snprintf(b->arch, sizeof b->arch, "%s", (bits & 0x27) == 0x27 ? "avx512" : (bits & 0x7) == 0x7 ? "avx2" : "sse41");

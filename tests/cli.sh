@@ -380,6 +380,10 @@ if [ -x ./n2d-bench ]; then
 		good || bad "$what fails"
 	err '^n2d-bench: no onednn here$'
 	out 'no peer at the same work'
+	what='layers --peers with oneDNN, where it is'
+	env $steered ./n2d-bench layers --layer rnn,lstm,gru,convolution --n 5 --d 6 --batch 3 --threads 1 --samples 1 --no-limits --peers=onednn \
+		>"$scratch/out" 2>"$scratch/err" && good || bad "$what fails"
+	! grep -q 'peer onednn: oneDNN 2' "$scratch/err" || out '^all +[0-9.]+x +8 '
 	run 2 ./n2d-bench layers --peers=mkl
 	err "--peers: unknown 'mkl'"
 	run 2 ./n2d-bench layers $small --peers=pytorch-best --peer-path pytorch-best=/bin/false
