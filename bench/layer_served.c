@@ -2,6 +2,7 @@
  * (bench/peers/torch_layers.py has the requests). The seconds are the script's, without the way there. */
 #define _GNU_SOURCE
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +184,7 @@ static int start(struct served *s, int threads)
 	snprintf(file, sizeof file, "%s/n2d-peer-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	snprintf(number_of, sizeof number_of, "%d", threads);
 	w->threads = threads;
-	w->fd = mkstemp(file);
+	w->fd = mkostemp(file, O_CLOEXEC);
 	if (w->fd < 0)
 		return n2d_error("%s: no file in %s", s->name, tmp && *tmp ? tmp : "/tmp");
 	char *argv[] = {(char *)(s->path && !s->directory ? s->path : s->program), (char *)s->script, file, number_of,

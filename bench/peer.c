@@ -13,6 +13,7 @@
 
 static void child(int in, int out, char *const argv[])
 {
+	setpgid(0, 0); /* Ctrl-C is for us: we finish the sample, it ends with its input */
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	execvp(argv[0], argv);
