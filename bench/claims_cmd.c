@@ -101,9 +101,7 @@ static int read_file(struct rows *r, const char *path)
 	bad = !schema;
 	if (schema && strcmp(schema, "claims/1") != 0)
 		bad = n2d_error("%s:2: schema '%s', expected claims/1", path, schema);
-	for (int i = 0; !bad && i < C_ALL; i++)
-		if ((column[i] = csv_column(&c, columns[i])) < 0)
-			bad = n2d_error("%s:1: expected a column '%s'", path, columns[i]);
+	bad = bad || csv_columns(&c, columns, column, C_ALL);
 	for (size_t i = 0; !bad && i < c.rows; i++)
 		bad = read_row(add(r), &c, i, column);
 	csv_free(&c);

@@ -176,6 +176,14 @@ int csv_column(const struct csv *c, const char *name)
 	return -1;
 }
 
+int csv_columns(const struct csv *c, const char *const *name, int *column, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((column[i] = csv_column(c, name[i])) < 0)
+			return n2d_error("%s:1: expected a column '%s'", c->path, name[i]);
+	return 0;
+}
+
 const char *csv_text(const struct csv *c, size_t row, int column)
 {
 	return c->cell[(row + 1) * c->columns + (size_t)column];

@@ -31,6 +31,8 @@ int csv_read(struct csv *c, const char *path);
 void csv_free(struct csv *c);
 /* -1 when there is none. */
 int csv_column(const struct csv *c, const char *name);
+/* Several; -1 and a message when one is missing. */
+int csv_columns(const struct csv *c, const char *const *name, int *column, size_t n);
 /* The schema of all rows, NULL and a message when they differ or the first column is not `schema`. */
 const char *csv_schema(const struct csv *c);
 const char *csv_text(const struct csv *c, size_t row, int column);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "bench/bench.h"
 #include "bench/options.h"
+#include "bench/style.h"
 #include "bench/table.h"
 
 static const char usage[] =
@@ -32,31 +33,12 @@ static struct {
 	size_t threads;
 } opt = {.out = "results/local"};
 
-/* Colours that differ for colour-blind readers too (after Okabe and Ito), and a mark for each layer. */
-static const struct {
-	const char *layer, *colour;
-	int mark;
-} styles[] = {
-	{"self-attention", "#0072b2", 7},
-	{"self-attention-materialised", "#56b4e9", 6},
-	{"restricted-attention", "#009e73", 5},
-	{"rnn", "#e69f00", 9},
-	{"lstm", "#d55e00", 11},
-	{"gru", "#b8860b", 13},
-	{"convolution", "#cc79a7", 4},
-	{"separable-convolution", "#8b5fbf", 8},
-	{"ffn", "#666666", 2},
-};
-
 /* mark: points too. */
 static void style(FILE *f, const char *layer, const char *with, int mark)
 {
-	size_t i = 0, n = sizeof styles / sizeof *styles;
-	while (i + 1 < n && strcmp(styles[i].layer, layer) != 0)
-		i++;
-	fprintf(f, "with %s lc rgb '%s'", with, styles[i].colour);
+	fprintf(f, "with %s lc rgb '%s'", with, layer_style(layer)->colour);
 	if (mark)
-		fprintf(f, " pt %d", styles[i].mark);
+		fprintf(f, " pt %d", layer_style(layer)->mark);
 }
 
 static FILE *script(struct n2d_out *o, const char *name)

@@ -20,17 +20,6 @@ static void *grow(void *p, size_t n, size_t size)
 	return p;
 }
 
-/* Columns by name; -1 and a message when one is missing. */
-static int columns(const struct csv *c, const char *const *name, int *column, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		column[i] = csv_column(c, name[i]);
-		if (column[i] < 0)
-			return n2d_error("%s:1: expected a column '%s'", c->path, name[i]);
-	}
-	return 0;
-}
-
 enum { L_LAYER, L_ISA, L_PASS, L_TEXTS, L_THREADS = L_TEXTS, L_BATCH, L_N, L_D, L_CLEAN, L_SECONDS, L_MIXING, L_LIMIT, L_MEMORY,
        L_COLUMNS };
 static const char *const layer_columns[L_COLUMNS] = {"layer", "isa", "pass", "threads", "batch", "n", "d", "clean", "seconds",
@@ -115,7 +104,7 @@ static int read_layer_row(struct results *r, const struct csv *c, size_t row, co
 static int read_layers(struct results *r, const struct csv *c)
 {
 	int column[L_COLUMNS];
-	if (columns(c, layer_columns, column, L_COLUMNS))
+	if (csv_columns(c, layer_columns, column, L_COLUMNS))
 		return -1;
 	int program = csv_column(c, "program"); /* peers' times are for n2d-bench table --peers */
 	for (int want_clean = 1; want_clean >= 0; want_clean--) /* disturbed samples count where there are no others */
@@ -134,7 +123,7 @@ static int read_paths(struct results *r, const struct csv *c)
 {
 	static const char *const name[] = {"layer", "n", "sequential", "layers", "path", "perturbed"};
 	int column[6];
-	if (columns(c, name, column, 6))
+	if (csv_columns(c, name, column, 6))
 		return -1;
 	for (size_t row = 0; row < c->rows; row++) {
 		struct path_point p;

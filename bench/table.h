@@ -46,9 +46,20 @@ struct table {
 	struct table_pair pair[PAIRS_MOST];
 };
 
+/* Fits over the measured lengths say something about lengths so many times as large at most. */
+enum { TABLE_FAR = 16 };
+
 void table_make(struct table *t, const struct results *r, const struct choice *c);
 void table_text(const struct table *t, FILE *f);
 void table_markdown(const struct table *t, FILE *f);
 void table_csv(const struct table *t, FILE *f);
+
+/* The same as cells: a row's as Markdown has them; a pair's n* measured, predicted, of the mixing part measured, predicted. */
+enum { TABLE_CELLS = 13, TABLE_CELL = 40 };
+extern const char table_notes[];
+void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL]);
+void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL]);
+/* Does one overtake the other somewhere, by measurement or by the fits? */
+int table_crosses(const struct table_pair *p);
 
 #endif

@@ -40,61 +40,56 @@ static void crossing(double n, double to, char *text, size_t size)
 		snprintf(text, size, "%.0f", n);
 }
 
-/* Fits over the measured lengths say something about lengths so many times as large at most. */
-enum { FAR = 16 };
-
 static void predicted(double n, double to, char *text, size_t size)
 {
 	if (isinf(n))
 		snprintf(text, size, "never");
 	else
-		crossing(n > FAR * to ? INFINITY : n, FAR * to, text, size);
+		crossing(n > TABLE_FAR * to ? INFINITY : n, TABLE_FAR * to, text, size);
 }
 
-/* Does one overtake the other somewhere, by measurement or by the fits? */
-static int crosses(const struct table_pair *p) { return (isfinite(p->n) && p->n > 0) || p->predicted <= FAR * p->to; }
+int table_crosses(const struct table_pair *p) { return (isfinite(p->n) && p->n > 0) || p->predicted <= TABLE_FAR * p->to; }
 
-enum { CELLS = 13, CELL = 40 };
-static const char *const head[CELLS] = {"layer", "stated", "n: mixing", "n: whole", "d: mixing", "d: whole", "sequential", "measured",
+static const char *const head[TABLE_CELLS] = {"layer", "stated", "n: mixing", "n: whole", "d: mixing", "d: whole", "sequential", "measured",
 					"path", "measured", "layers", "limit %", "(range)"};
 
-static void cells(const struct table_row *r, char c[CELLS][CELL])
+void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL])
 {
-	snprintf(c[0], CELL, "%s", r->layer);
-	snprintf(c[1], CELL, "%s", r->complexity ? r->complexity : "-");
-	exponent(&r->n_mixing, c[2], CELL);
-	exponent(&r->n_whole, c[3], CELL);
-	exponent(&r->d_mixing, c[4], CELL);
-	exponent(&r->d_whole, c[5], CELL);
-	snprintf(c[6], CELL, "%s", r->sequential && r->complexity ? r->sequential : "-");
-	growth_text(&r->sequential_found, c[7], CELL);
-	snprintf(c[8], CELL, "%s", r->path && r->complexity ? r->path : "-");
-	growth_text(&r->path_found, c[9], CELL);
-	growth_text(&r->perturbed_found, c[10], CELL);
+	snprintf(c[0], TABLE_CELL, "%s", r->layer);
+	snprintf(c[1], TABLE_CELL, "%s", r->complexity ? r->complexity : "-");
+	exponent(&r->n_mixing, c[2], TABLE_CELL);
+	exponent(&r->n_whole, c[3], TABLE_CELL);
+	exponent(&r->d_mixing, c[4], TABLE_CELL);
+	exponent(&r->d_whole, c[5], TABLE_CELL);
+	snprintf(c[6], TABLE_CELL, "%s", r->sequential && r->complexity ? r->sequential : "-");
+	growth_text(&r->sequential_found, c[7], TABLE_CELL);
+	snprintf(c[8], TABLE_CELL, "%s", r->path && r->complexity ? r->path : "-");
+	growth_text(&r->path_found, c[9], TABLE_CELL);
+	growth_text(&r->perturbed_found, c[10], TABLE_CELL);
 	if (r->dilated_found.kind != GROWTH_NONE) {
 		size_t used = strlen(c[9]);
-		snprintf(c[9] + used, CELL - used, "; ");
-		growth_text(&r->dilated_found, c[9] + used + 2, CELL - used - 2);
+		snprintf(c[9] + used, TABLE_CELL - used, "; ");
+		growth_text(&r->dilated_found, c[9] + used + 2, TABLE_CELL - used - 2);
 	}
-	snprintf(c[11], CELL, "%.0f", r->percent.median);
-	snprintf(c[12], CELL, "%.0f..%.0f", r->percent.min, r->percent.max);
+	snprintf(c[11], TABLE_CELL, "%.0f", r->percent.median);
+	snprintf(c[12], TABLE_CELL, "%.0f..%.0f", r->percent.min, r->percent.max);
 	if (!r->percent.n || isnan(r->percent.median))
-		snprintf(c[11], CELL, "-"), snprintf(c[12], CELL, "-");
+		snprintf(c[11], TABLE_CELL, "-"), snprintf(c[12], TABLE_CELL, "-");
 }
 
 static void widths(const struct table *t, int *w)
 {
-	for (int j = 0; j < CELLS; j++)
+	for (int j = 0; j < TABLE_CELLS; j++)
 		w[j] = (int)strlen(head[j]);
 	for (size_t i = 0; i < t->rows; i++) {
-		char c[CELLS][CELL];
-		cells(t->row + i, c);
-		for (int j = 0; j < CELLS; j++)
+		char c[TABLE_CELLS][TABLE_CELL];
+		table_cells(t->row + i, c);
+		for (int j = 0; j < TABLE_CELLS; j++)
 			w[j] = (int)strlen(c[j]) > w[j] ? (int)strlen(c[j]) : w[j];
 	}
 }
 
-static const char notes[] =
+const char table_notes[] =
 	"n, d: exponents of time in length and width, from a sixteenth of the largest size on, with 95 % confidence intervals;\n"
 	"mixing is what moves information between positions, whole includes the projections. sequential: longest chain of\n"
 	"dependent operator calls in the trace. path: fewest mixing steps from the first input to the last output over stacked\n"
@@ -102,12 +97,12 @@ static const char notes[] =
 	"output, by running them.\n"
 	"limit %: of min(peak, intensity x bandwidth) measured in the same minutes, over the same lengths.\n";
 
-static void pair_cells(const struct table_pair *p, char c[4][CELL])
+void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL])
 {
-	crossing(p->n, p->to, c[0], CELL);
-	predicted(p->predicted, p->to, c[1], CELL);
-	crossing(p->mixing, p->to, c[2], CELL);
-	predicted(p->mixing_predicted, p->to, c[3], CELL);
+	crossing(p->n, p->to, c[0], TABLE_CELL);
+	predicted(p->predicted, p->to, c[1], TABLE_CELL);
+	crossing(p->mixing, p->to, c[2], TABLE_CELL);
+	predicted(p->mixing_predicted, p->to, c[3], TABLE_CELL);
 }
 
 /* The pairs in which one stays cheaper. */
@@ -115,28 +110,28 @@ static void always(const struct table *t, FILE *f)
 {
 	int n = 0;
 	for (size_t i = 0; i < t->pairs; i++)
-		if (!crosses(t->pair + i))
+		if (!table_crosses(t->pair + i))
 			fprintf(f, "%s %s than %s", n++ ? "," : "", t->pair[i].a, t->pair[i].b);
 	fprintf(f, n ? "\n" : " none\n");
 }
 
 void table_text(const struct table *t, FILE *f)
 {
-	int w[CELLS];
-	char c[CELLS][CELL];
+	int w[TABLE_CELLS];
+	char c[TABLE_CELLS][TABLE_CELL];
 	widths(t, w);
 	fprintf(f, "Table 1, stated | measured: %s, %d thread%s, %s, n = %.0f .. %.0f\n\n", t->choice.isa, t->choice.threads,
 		t->choice.threads > 1 ? "s" : "", t->choice.pass, t->n_from, t->n_to);
-	for (int j = 0; j < CELLS; j++)
+	for (int j = 0; j < TABLE_CELLS; j++)
 		fprintf(f, j ? "  %*s" : "%-*s", w[j], head[j]);
 	putc('\n', f);
 	for (size_t i = 0; i < t->rows; i++) {
-		cells(t->row + i, c);
-		for (int j = 0; j < CELLS; j++)
+		table_cells(t->row + i, c);
+		for (int j = 0; j < TABLE_CELLS; j++)
 			fprintf(f, j ? "  %*s" : "%-*s", w[j], c[j]);
 		putc('\n', f);
 	}
-	fprintf(f, "\n%s\nT = c0 + c1 n d^2 + c2 n^2 d, fitted to all shapes by relative error\n  %-28s %12s %12s %12s %8s\n", notes, "layer",
+	fprintf(f, "\n%s\nT = c0 + c1 n d^2 + c2 n^2 d, fitted to all shapes by relative error\n  %-28s %12s %12s %12s %8s\n", table_notes, "layer",
 		"c0 us", "c1 ps", "c2 ps", "error");
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct fit *q = &t->row[i].fit;
@@ -148,30 +143,30 @@ void table_text(const struct table *t, FILE *f)
 	for (size_t i = 0; i < t->pairs; i++) {
 		const struct table_pair *p = t->pair + i;
 		char names[2 * NAME_MOST + 4];
-		if (!crosses(p))
+		if (!table_crosses(p))
 			continue;
 		snprintf(names, sizeof names, "%s, %s", p->a, p->b);
-		pair_cells(p, c);
+		table_pair_cells(p, c);
 		fprintf(f, "  %-48s %6s %10s  %14s %10s\n", names, c[0], c[1], c[2], c[3]);
 	}
-	fprintf(f, "\ncheaper throughout, and by the fits up to %d times the largest n:", FAR);
+	fprintf(f, "\ncheaper throughout, and by the fits up to %d times the largest n:", TABLE_FAR);
 	always(t, f);
 }
 
 void table_markdown(const struct table *t, FILE *f)
 {
-	char c[CELLS][CELL];
+	char c[TABLE_CELLS][TABLE_CELL];
 	fprintf(f, "Table 1 as stated and as measured: %s, %d thread%s, %s, n = %.0f … %.0f.\n\n|", t->choice.isa, t->choice.threads,
 		t->choice.threads > 1 ? "s" : "", t->choice.pass, t->n_from, t->n_to);
-	for (int j = 0; j < CELLS; j++)
+	for (int j = 0; j < TABLE_CELLS; j++)
 		fprintf(f, " %s |", head[j]);
 	fprintf(f, "\n|");
-	for (int j = 0; j < CELLS; j++)
+	for (int j = 0; j < TABLE_CELLS; j++)
 		fprintf(f, j ? "--:|" : "--|");
 	for (size_t i = 0; i < t->rows; i++) {
-		cells(t->row + i, c);
+		table_cells(t->row + i, c);
 		fprintf(f, "\n|");
-		for (int j = 0; j < CELLS; j++) {
+		for (int j = 0; j < TABLE_CELLS; j++) {
 			char *s = strstr(c[j], "+-");
 			if (s)
 				fprintf(f, " %.*s± %s |", (int)(s - c[j]), c[j], s + 2);
@@ -180,14 +175,14 @@ void table_markdown(const struct table *t, FILE *f)
 		}
 	}
 	fprintf(f, "\n\n%s\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
-		   "|--|--:|--:|--:|--:|\n", notes, t->rows ? t->row[0].at_d : 0);
+		   "|--|--:|--:|--:|--:|\n", table_notes, t->rows ? t->row[0].at_d : 0);
 	for (size_t i = 0; i < t->pairs; i++) {
-		if (!crosses(t->pair + i))
+		if (!table_crosses(t->pair + i))
 			continue;
-		pair_cells(t->pair + i, c);
+		table_pair_cells(t->pair + i, c);
 		fprintf(f, "| %s, %s | %s | %s | %s | %s |\n", t->pair[i].a, t->pair[i].b, c[0], c[1], c[2], c[3]);
 	}
-	fprintf(f, "\nCheaper throughout, and by the fits up to %d times the largest n:", FAR);
+	fprintf(f, "\nCheaper throughout, and by the fits up to %d times the largest n:", TABLE_FAR);
 	always(t, f);
 }
 
