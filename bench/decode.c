@@ -25,7 +25,7 @@ static const char usage[] =
 	"  --isa LIST        instruction sets (default: the widest)\n"
 	"  --threads LIST    default: 1 and all\n"
 	"  --samples N       clean samples of each (default 10)\n"
-	"  --profile         a table of each by operator\n"
+	"  --profile         a table of each by operator; with --csv FILE.csv also in FILE-profile.csv\n"
 	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
 	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, ...\n"
 	"  --help\n\n"

@@ -67,7 +67,21 @@ static int measure(struct bench_case **selected, size_t n, size_t want)
 
 /* ---- where the time goes */
 
-static void profile(struct model_case *m, int calls)
+/* Of one call, dearest first as they were printed; the last row is the time between operators. */
+static void profile_rows(struct csv_out *out, const struct model_case *m, const struct n2d_profile *p, int calls)
+{
+	double rest = p->seconds;
+	for (size_t i = 0; i < p->rows; i++) {
+		const struct n2d_profile_row *r = p->row + i;
+		csv_row(out, "\"%s\",%s,%s,%.9g,%.9g,%.17g,%.17g", m->c.id, r->where, r->op, r->seconds / calls, (double)r->calls / calls, r->flops / calls,
+			r->bytes / calls);
+		rest -= r->seconds;
+	}
+	csv_row(out, "\"%s\",,(between operators),%.9g,0,0,0", m->c.id, rest / calls);
+}
+
+/* out: NULL for none. */
+static void profile(struct model_case *m, int calls, struct csv_out *out)
 {
 	static struct n2d_profile p;
 	struct n2d_ctx ctx = *m->c.ctx;
@@ -83,6 +97,23 @@ static void profile(struct model_case *m, int calls)
 	}
 	printf("\n%s: %d calls\n", m->c.id, calls);
 	n2d_profile_print(&p, stdout, m->peak_flops, n2d_peak_bandwidth(m->c.ctx));
+	if (out)
+		profile_rows(out, m, &p, calls);
+}
+
+/* FILE.csv has its profiles in FILE-profile.csv; what is not called so has none. -1 and a message. */
+static int profiles(struct bench_case **c, size_t n, int calls, const char *csv)
+{
+	char path[4096];
+	struct csv_out out;
+	size_t len = csv ? strlen(csv) : 0;
+	int file = len > 4 && strcmp(csv + len - 4, ".csv") == 0 && snprintf(path, sizeof path, "%.*s-profile.csv", (int)(len - 4), csv) < (int)sizeof path;
+	if (file && csv_create(&out, path, "profile/1", "id,where,op,seconds,calls,flops,bytes"))
+		return -1;
+	for (size_t i = 0; i < n && !drive_stop; i++)
+		if (as_model(c[i])->once && c[i]->samples)
+			profile(as_model(c[i]), calls, file ? &out : NULL);
+	return file ? csv_finish(&out) : 0;
 }
 
 /* ---- the command */
@@ -110,11 +141,9 @@ static int measured(const struct model_command *m, struct bench_case **c, size_t
 	int bad = measure(c, n, o->samples);
 	struct drive_report report = {.describe = m->describe, .row = o->csv ? m->row : NULL, .user = &out};
 	drive_report(c, n, &report);
-	for (size_t i = 0; model_profile && i < n && !drive_stop; i++)
-		if (as_model(c[i])->once && c[i]->samples)
-			profile(as_model(c[i]), m->profile_calls);
+	int failed = model_profile && profiles(c, n, m->profile_calls, o->csv);
 	m->print(all, nall);
-	if (o->csv && (csv_finish(&out) || machine_beside(o->csv, m->command.name, NULL, (int)o->threads.v[o->threads.n - 1])))
+	if (failed || (o->csv && (csv_finish(&out) || machine_beside(o->csv, m->command.name, NULL, (int)o->threads.v[o->threads.n - 1]))))
 		return bench_failed(m->command.name);
 	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
 }

@@ -19,7 +19,7 @@ static const char usage[] =
 	"  --samples N       clean samples of each (default 10)\n"
 	"  --peers           PyTorch's step on the same shapes, interleaved (python3-torch): as it comes, and set as well as it can be\n"
 	"                    (bench/peers/torch_step.py tells how), with one thread and all\n"
-	"  --profile         a table of each step by operator\n"
+	"  --profile         a table of each step by operator; with --csv FILE.csv also in FILE-profile.csv\n"
 	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
 	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, ...\n"
 	"  --help\n\n"
