@@ -13,6 +13,7 @@ int bench_claims(int argc, char **argv);
 int bench_table(int argc, char **argv);
 int bench_compare(int argc, char **argv);
 int bench_figures(int argc, char **argv);
+int bench_report(int argc, char **argv);
 
 /* Prints "n2d-bench COMMAND: message" and a pointer to --help; returns N2D_EXIT_USAGE. */
 int bench_usage_error(const char *command);

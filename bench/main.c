@@ -17,6 +17,7 @@ static const struct n2d_command commands[] = {
 	{"claims", "what the paper says of the Transformer, computed and timed: does it hold?", bench_claims},
 	{"table", "Table 1 as measured beside Table 1 as stated, from the CSV files", bench_table},
 	{"compare", "is one build, or one CSV file, slower than another? The regression gate", bench_compare},
+	{"report", "one page with tables, figures and data, from the CSV files; machines side by side", bench_report},
 	{"figures", "SVG figures from the CSV files (gnuplot)", bench_figures},
 };
 

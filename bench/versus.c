@@ -128,10 +128,10 @@ int versus_read(struct versus *v, const char *file)
 
 static int is_ours(const struct versus_time *t) { return strcmp(t->program, "n2d") == 0; }
 
-static const struct versus_time *best_peer(const struct versus *v, const struct versus_time *ours)
+const struct versus_time *versus_peer(const struct versus *v, const struct versus_time *ours)
 {
 	const struct versus_time *best = NULL;
-	for (size_t i = 0; i < v->n; i++)
+	for (size_t i = 0; i < v->n && is_ours(ours); i++)
 		if (!is_ours(v->time + i) && strcmp(v->time[i].key, ours->key) == 0 && (!best || v->time[i].seconds < best->seconds))
 			best = v->time + i;
 	return best;
@@ -185,11 +185,11 @@ static void print_summaries(const struct versus *v, FILE *f, enum versus_format 
 		fprintf(f, "\n%-34s %8s %6s %7s %8s\n", "geometric means", "n2d is", "of", "slower", "worst");
 	for (size_t i = 0; i < v->n; i++) {
 		struct summary s = {0};
-		int first = is_ours(v->time + i) && best_peer(v, v->time + i);
+		int first = versus_peer(v, v->time + i) != NULL;
 		for (size_t j = 0; j < i && first; j++)
-			first = !(is_ours(v->time + j) && best_peer(v, v->time + j) && strcmp(v->time[j].group, v->time[i].group) == 0);
+			first = !(versus_peer(v, v->time + j) && strcmp(v->time[j].group, v->time[i].group) == 0);
 		for (size_t j = i; j < v->n && first; j++) {
-			const struct versus_time *ours = v->time + j, *peer = is_ours(ours) ? best_peer(v, ours) : NULL;
+			const struct versus_time *ours = v->time + j, *peer = versus_peer(v, ours);
 			if (peer && strcmp(ours->group, v->time[i].group) == 0) {
 				count(&s, ours, peer);
 				count(&all, ours, peer);
@@ -215,7 +215,7 @@ size_t versus_print(const struct versus *v, FILE *f, enum versus_format format)
 {
 	size_t pairs = 0;
 	for (size_t i = 0; i < v->n; i++) {
-		const struct versus_time *peer = is_ours(v->time + i) ? best_peer(v, v->time + i) : NULL;
+		const struct versus_time *peer = versus_peer(v, v->time + i);
 		if (!peer)
 			continue;
 		if (!pairs++)

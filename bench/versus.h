@@ -28,6 +28,9 @@ void versus_add_layer(struct versus *v, const char *id, const char *layer, const
 int versus_read(struct versus *v, const char *file);
 void versus_free(struct versus *v);
 
+/* The fastest peer at the same work; NULL: there is none, or this is not ours. */
+const struct versus_time *versus_peer(const struct versus *v, const struct versus_time *ours);
+
 enum versus_format { VERSUS_TEXT, VERSUS_MARKDOWN, VERSUS_CSV };
 /* Nothing but a sentence where no work has both; returns how many have. */
 size_t versus_print(const struct versus *v, FILE *f, enum versus_format format);

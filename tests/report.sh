@@ -1,0 +1,175 @@
+#!/bin/sh
+# n2d-bench report: what CSV files say is in the page, no text of theirs becomes markup, the files can be taken out of it again, and broken ones
+# are exit 2 with file, line and what was expected. In the build directory. How it looks is for tests/browser.sh.
+set -u
+passed=0 failed=0
+[ -x ./n2d-bench ] || { echo "skipped: built without n2d-bench"; exit 77; }
+bench=$PWD/n2d-bench
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+
+good() { passed=$((passed + 1)); }
+bad() {
+	echo "FAIL $*"
+	head -n 3 err
+	failed=$((failed + 1))
+}
+run() { # CODE ARGUMENTS
+	want=$1
+	shift
+	what="report $*"
+	timeout 60 "$bench" report "$@" >out 2>err
+	code=$?
+	[ $code = "$want" ] && good || bad "$what: exit code $code, should be $want"
+}
+err() { [ "$(wc -l <err)" = 1 ] && grep -qE -- "$1" err && good || bad "$what: the message should be one line like '$1'"; }
+page() { grep -qE -- "$1" report.html && good || bad "$what: the page should have '$1'"; }
+no() { grep -qE -- "$1" report.html && bad "$what: the page should not have '$1'" || good; }
+
+# Times that follow laws: n^2 ns and 300 n ns, so that the RNN overtakes at 300; on the other machine twice as fast.
+columns=layer,isa,pass,threads,batch,n,d,clean,seconds,mixing_seconds,limit_seconds,memory_bytes
+laws() { # DIRECTORY SPEED ISA
+	mkdir -p "$1"
+	awk -v c=$columns -v speed="$2" -v isa="$3" 'function row(layer, pass, threads, s) {
+			printf "layers/1,%s,%s,%s,%d,1,%d,64,1,%g,%g,%g,%d\n", layer, isa, pass, threads, n, s / speed, s / speed, s / speed / 2, 4 * n
+		}
+		BEGIN {print "schema," c
+			for (n = 16; n <= 4096; n *= 2)
+				for (t = 1; t <= 2; t++)
+					for (p = 0; p < 2; p++) {
+						row("self-attention", p ? "train" : "forward", t, (1 + p) * 1e-9 * n * n / t)
+						row("lstm", p ? "train" : "forward", t, (1 + p) * 3e-7 * n / t)
+					}}' >"$1/layers.csv"
+	printf 'schema,layer,n,sequential,layers,path,perturbed\n' >"$1/paths.csv"
+	for n in 16 32 64 128; do
+		printf 'paths/1,self-attention,%d,3,1,1,1\npaths/1,lstm,%d,%d,1,%d,1\n' $n $n $n $n >>"$1/paths.csv"
+	done
+}
+laws slow 1 avx2
+laws fast 2 avx512
+
+# One machine.
+run 0 slow
+page '<title>'
+page 'n<sup>2\.00</sup> \| n<sup>1\.00</sup>'
+page '<td>self-attention</td><td class="left">lstm</td><td>300</td><td>300</td>'
+page '<b>Time of a layer, forward</b>, d = 64, avx2, 1 thread'
+page '<b>Sequential operations</b>'
+page '<code>n2d-bench table --isa avx2 --threads 1 --pass forward slow/layers.csv slow/paths.csv</code>'
+page "default-src 'none'"
+no 'Side by side<'
+[ "$(grep -c '<figure>' report.html)" = "$(awk '/<figure>/ {open = 1} /class="command"/ && open {n++; open = 0} END {print n}' report.html)" ] && good ||
+	bad "$what: a figure has no command under it"
+# What the links say is what the files hold.
+taken() { # FILE
+	link=$(grep -o "download=\"$(basename "$1")[^>]*" report.html | head -n 1)
+	printf %s "$link" | sed 's/.*base64,//; s/"$//' | base64 -d >bytes
+	case $link in *application/gzip*) gunzip <bytes >"$scratch/file" ;; *) mv bytes "$scratch/file" ;; esac
+	cmp -s file "$1" && good || bad "$what: the link to $1 holds something else"
+}
+taken slow/layers.csv
+taken slow/paths.csv
+run 0 slow --threads 2
+page 'avx2, 2 threads'
+run 2 slow --isa avx512
+err 'no measurement for --isa avx512'
+
+# Two machines, by directory and by name.
+run 0 slow fast
+page '>Side by side<'
+page 'style="width:100\.0%"></i></span>2\.00×'
+page '<h3>fast</h3>'
+run 0 before=slow/layers.csv after=fast/layers.csv -o two.html
+grep -q 'timed on <b>before</b>, <b>after</b>' two.html && good || bad "$what: names"
+
+# All other files, and texts that would be markup.
+evil='<script>alert(1)</script>'
+quote='""><img src=x onerror=alert(2)>&amp;'
+mkdir "<b>evil"
+cp slow/*.csv "<b>evil"
+cat >"<b>evil/layers.json" <<JSON
+{"schema": "n2d-machine/1", "cpu": "$evil", "date": "'\"><svg onload=alert(3)>", "levels_measured": [{"name": "$evil", "read_gbytes_per_s": 3}]}
+JSON
+cat >"<b>evil/peers.csv" <<CSV
+schema,id,op,isa,threads,shape,state,seconds,clean,program,program_version
+kernels/1,"gemm/$evil/M=1",gemm$evil,avx2,1,$evil,warm,1e-3,1,n2d,1
+kernels/1,"gemm@<i>x/$evil/M=1",gemm$evil,avx2,1,$evil,warm,2e-3,1,<i>x,"$quote"
+CSV
+cat >"<b>evil/step.csv" <<CSV
+schema,id,program,isa,threads,preset,seconds,clean,flops,tokens,peak_flops
+step/1,"$evil",n2d,$evil,1,$evil,1,1,2,3,4
+CSV
+printf 'schema,id,where,op,seconds,calls,flops\nprofile/1,"%s","%s","%s",1,1,2\n' "$evil" "$quote" "$evil" >"<b>evil/profile.csv"
+printf 'schema,id,model,isa,threads,beam,cache,words,seconds,clean\ndecode/1,"%s","%s","%s",1,1,yes,3,1,1\n' "$evil" "$quote" "$evil" >"<b>evil/decode.csv"
+printf 'schema,command,median,min,max\ncli/1,"%s",1,1,2\n' "$evil" >"<b>evil/cli.csv"
+printf 'schema,claim,section,quantity,value,holds,command\nclaims/1,"%s","%s","%s",inf,0,"%s"\n' "$evil" "$evil" "$quote" "$evil" >"<b>evil/claims.csv"
+printf 'schema,id,kernel,isa,threads,level,seconds,clean,flops,bytes\nroof/1,a,fma_peak,"%s",1,,1,1,2e9,0\n' "$evil" >"<b>evil/roof.csv"
+printf 'paths/1,"%s",16,1,1,1,1\n' "$evil" >>"<b>evil/paths.csv"
+printf 'step,loss\n1,2\n' >"<b>evil/log.csv"
+cp "<b>evil/cli.csv" '<b>evil/x" onclick="alert(4).csv'
+run 0 "<b>evil" "$evil$evil=slow"
+for section in machine peers step cli claims data; do
+	page "<h2 id=\"$section\">"
+done
+page '&lt;script&gt;alert\(1\)&lt;/script&gt;'
+no '<script|<img|<i>|<svg onload|<b>evil'
+page '2\.00×'
+page '✗ does not hold'
+# Nothing but the elements that the page is made of, with no attribute that could fetch or run anything.
+strange=$(grep -oE '</?[A-Za-z!][^ >]*' report.html | sort -u | grep -vxE '</?(html|head|meta|link|title|style|body|h[1-4]|p|nav|a|b|i|div|span|small|sup|sub|dl|dt|dd|table|thead|tbody|tr|th|td|figure|figcaption|svg|path|text|circle|code|details|summary|ul|li|br)|<!DOCTYPE')
+[ -z "$strange" ] && good || bad "$what: strange elements: $strange"
+no ' on[a-z]+="|javascript:|https?://|<[a-z]+[^>]* src='
+
+# Broken files: refused by name and line, and the page that was there stays.
+echo old >report.html
+refuse() { # FILE MESSAGE
+	run 2 "$1"
+	err "^n2d-bench report: .*$2"
+	[ "$(cat report.html)" = old ] && good || bad "$what: the old page is gone"
+}
+while IFS='|' read -r schema header row column; do
+	printf 'schema,%s\n%s,%s\n' "$header" "$schema" "$row" >whole.csv
+	for missing in $column; do
+		sed "1s/\(^\|,\)$missing\(,\|\$\)/\1other\2/" whole.csv >broken.csv
+		refuse broken.csv "broken\.csv:1: expected a column '$missing'"
+	done
+	run 0 whole.csv -o whole.html
+	printf 'schema,%s\n%s,%s' "$header" "$schema" "$row" >broken.csv
+	refuse broken.csv 'broken\.csv: the last line has no end'
+	printf 'schema,%s\n%s,%s,7\n' "$header" "$schema" "$row" >broken.csv
+	refuse broken.csv 'broken\.csv:2: [0-9]+ fields, expected'
+	printf 'schema,%s\n%s,%s\n' "$header" "$schema" "$(echo "$row" | sed 's/0\.5/x/')" >broken.csv
+	refuse broken.csv "broken\.csv:2: column [a-z_]+ is 'x', expected a number"
+done <<'TABLE'
+layers/1|layer,isa,pass,threads,batch,n,d,clean,seconds,mixing_seconds,limit_seconds,memory_bytes|rnn,scalar,forward,1,1,16,64,1,0.5,1e-3,1e-3,0|layer seconds memory_bytes
+paths/1|layer,n,sequential,layers,path,perturbed|rnn,16,0.5,1,1,1|layer n path
+roof/1|id,kernel,isa,threads,level,seconds,clean,flops,bytes|a,fma_peak,avx2,1,,0.5,1,2e9,0|id kernel seconds bytes
+kernels/1|id,op,isa,threads,shape,state,seconds,clean,program|a@b,a@b,avx2,1,M=1,warm,0.5,1,b|id op seconds
+step/1|id,program,isa,threads,preset,seconds,clean,flops,tokens,peak_flops|a,n2d,avx2,1,tiny,0.5,1,2,3,4|id preset seconds peak_flops
+decode/1|id,model,isa,threads,beam,cache,words,seconds,clean|a,tiny,avx2,1,1,yes,3,0.5,1|id model words
+profile/1|id,where,op,seconds,calls,flops|a,b,c,0.5,1,2|id op flops
+cli/1|command,median,min,max|a,0.5,1,2|command median
+TABLE
+printf 'schema,claim,section,quantity,value,holds\nclaims/1,a,3,b,1,1\n' >broken.csv
+refuse broken.csv "broken\.csv:1: expected a column 'command'"
+printf 'schema,a\nnews/1,1\n' >broken.csv
+refuse broken.csv "broken\.csv:2: schema 'news/1', expected"
+refuse missing.csv 'missing\.csv: no such file'
+mkdir empty
+refuse empty 'empty: expected CSV files'
+cp slow/layers.csv empty/layers.csv
+echo '{"schema": ' >empty/layers.json
+if "$bench" report --help >/dev/null && grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h" 2>/dev/null; then
+	refuse empty 'empty/layers\.json:[0-9]+: expected JSON'
+fi
+run 2 --frob
+run 2 slow -o ''
+err 'expected a file'
+if [ -w /dev/full ]; then
+	run 1 slow -o /dev/full
+fi
+run 0 slow -o -
+grep -q '^</html>' out && good || bad "$what: no page on standard output"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
