@@ -1,6 +1,7 @@
-/* Cross entropy of one row of logits. */
+/* Cross entropy of one row of logits, and its denominator alone. */
 #include <math.h>
 
+#include "simd/attn_tile.h"
 #include "simd/body.h"
 #include "simd/vmath.h"
 
@@ -32,4 +33,27 @@ float N2D_FN(xent)(float *dz, float *nll, const float *z, size_t target, float e
 	dz[target] -= weight * (1 - eps);
 	*nll = log_s - dt;
 	return eps > 0 ? log_s - (1 - eps) * dt - eps * mean : *nll;
+}
+
+float N2D_FN(sum_exp)(const float *x, float top, size_t n)
+{
+	v_t vtop = v_set1(top), sum = v_zero();
+	size_t at = 0;
+	for (; at + ATTN_CHAINS * V_LANES <= n; at += ATTN_CHAINS * V_LANES) {
+		v_t e[ATTN_CHAINS];
+		V_UNROLL
+		for (size_t i = 0; i < ATTN_CHAINS; i++)
+			e[i] = v_sub(v_load(x + at + i * V_LANES), vtop);
+		attn_exp(ATTN_CHAINS, e);
+		V_UNROLL
+		for (size_t i = 0; i < ATTN_CHAINS; i++)
+			sum = v_add(sum, e[i]);
+	}
+	for (; at < n; at += V_LANES) {
+		size_t m = n - at < V_LANES ? n - at : V_LANES;
+		v_t e[ATTN_CHAINS] = {v_sub(v_ld(x + at, m), vtop)};
+		attn_exp(1, e);
+		sum = v_add(sum, v_sel(m_first(m), e[0], v_zero()));
+	}
+	return v_sum(sum);
 }

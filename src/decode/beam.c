@@ -43,6 +43,9 @@ double n2d_beam_score(const struct n2d_beam_options *o, double logp, size_t leng
 	return o->penalty == N2D_PENALTY_LENGTH ? logp / n : logp / pow((5 + n) / 6, o->alpha);
 }
 
+/* One may end and two are never taken: beam go on. */
+size_t n2d_beam_candidates(const struct n2d_beam_options *o, size_t V) { return o->beam + 3 < V ? o->beam + 3 : V; }
+
 /* ---- finished hypotheses */
 
 /* The words before position `at` of a row: its history's, the last at the row itself. */
@@ -232,7 +235,7 @@ int n2d_beam_search(struct n2d_translation *translations, const struct n2d_score
 	struct search s = {.m = m, .o = o, .longest = longest, .B = B, .width = n2d_mul(B, o->beam), .done = translations};
 	for (size_t b = 0; b < B; b++)
 		s.room = longest[b] + 1 > s.room ? longest[b] + 1 : s.room;
-	s.c = o->beam + 3 < m->V ? o->beam + 3 : m->V; /* one of a row's may end, two are never taken: beam go on */
+	s.c = n2d_beam_candidates(o, m->V);
 	memset(translations, 0, B * sizeof *translations);
 	int bad = allocate(&s) || run(&s);
 	release(&s);

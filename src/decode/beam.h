@@ -55,6 +55,8 @@ int n2d_beam_search(struct n2d_translation *translations, const struct n2d_score
 		    size_t B);
 void n2d_translations_free(struct n2d_translation *translations, size_t B);
 
+/* c of the search's steps: how many words of a row are looked at, of V. */
+size_t n2d_beam_candidates(const struct n2d_beam_options *o, size_t V);
 double n2d_beam_score(const struct n2d_beam_options *o, double logp, size_t length_with_end);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/trace.h"
 #include "layer/cross_attention.h"
-#include "layer/linear.h"
 #include "model/plan.h"
 #include "model/stack.h"
 #include "op/embed.h"
@@ -49,7 +48,6 @@ static size_t lay(struct n2d_decoder *d, float *base)
 		d->cache[i] = n2d_take(&c, cache_floats(d, &s->sublayers[i]));
 	}
 	d->branch = n2d_take(&c, n2d_mul(d->width, d->m->c.d_model));
-	d->logits = n2d_take(&c, n2d_mul(d->width, d->m->c.vocab));
 	d->position = n2d_take(&c, d->m->c.d_model);
 	d->ws = n2d_take(&c, most);
 	return c.used;
@@ -166,7 +164,4 @@ void n2d_decoder_step(struct n2d_decoder *d, const struct n2d_step *s, const int
 	n2d_trace_where(d->ctx, "embeddings");
 	n2d_embed_fwd(d->ctx, d->side.embedded, m->w + m->tgt_embed, word, position(d, s->at), (float)sqrt((double)D), s->rows, 1, D);
 	n2d_stack_forward(&r);
-	n2d_trace_where(d->ctx, "output");
-	n2d_linear_fwd(d->ctx, d->logits, d->side.out, m->packed_output, m->output_bias == N2D_NOWHERE ? NULL : m->w + m->output_bias, 0, s->rows,
-		       D, m->c.vocab);
 }

@@ -11,7 +11,7 @@ struct n2d_decoder {
 	const int32_t *memory_len;
 	struct n2d_activations side;
 	float **cache; /* of each sublayer: its positions, or the memory's keys and values */
-	float *branch, *logits, *position, *ws;
+	float *branch, *position, *ws;
 	struct n2d_arena memory;
 };
 
@@ -26,7 +26,7 @@ void n2d_decoder_free(struct n2d_decoder *d);
  * init is too little, or room is more than a learned position table has. No allocation. */
 int n2d_decoder_start(struct n2d_decoder *d, const float *memory, const int32_t *memory_len, size_t B, size_t S, size_t width, size_t room);
 
-/* d->logits[rows,V] after the words word[rows] at position s->at < room, rows of sentence[rows]. */
+/* d->side.out[rows,D], the decoder's result after the words word[rows] at position s->at < room, rows of sentence[rows]. */
 void n2d_decoder_step(struct n2d_decoder *d, const struct n2d_step *s, const int32_t *word, const int32_t *sentence);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "base/trace.h"
 #include "op/top.h"
 
 struct n2d_translate_options n2d_translate_defaults(void)
@@ -14,14 +15,26 @@ struct n2d_translate_options n2d_translate_defaults(void)
 
 /* ---- the model as the search sees it */
 
+/* The choice of the c best words after each row. */
+static struct n2d_top top(const struct n2d_translator *t, size_t rows, size_t c)
+{
+	const struct n2d_transformer *m = t->m;
+	return (struct n2d_top){
+		.rows = rows, .D = m->c.d_model, .V = m->c.vocab, .c = c, .packed = m->packed_output,
+		.bias = m->output_bias == N2D_NOWHERE ? NULL : m->w + m->output_bias, .of = N2D_ID_END,
+	};
+}
+
 static int step(void *arg, const struct n2d_step *s, const int32_t *word, const int32_t *sentence, size_t c, float *logp, int32_t *id, float *end)
 {
 	struct n2d_translator *t = arg;
+	struct n2d_top choice = top(t, s->rows, c);
 	if (t->o.whole && n2d_whole_step(&t->whole, s, word, sentence))
 		return -1;
 	if (!t->o.whole)
 		n2d_decoder_step(&t->decoder, s, word, sentence);
-	n2d_top(t->ctx, logp, id, end, t->o.whole ? t->whole.logits : t->decoder.logits, N2D_ID_END, s->rows, t->m->c.vocab, c);
+	n2d_trace_where(t->ctx, "output");
+	n2d_top(t->ctx, &choice, logp, id, end, t->o.whole ? t->whole.out : t->decoder.side.out, (float *)t->top.base);
 	return 0;
 }
 
@@ -44,12 +57,14 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static int open_memory(struct n2d_translator *t)
 {
 	struct n2d_pass_need need = {0}, whole = {0};
-	size_t bytes = 0, most = 0;
+	size_t bytes = 0, most = 0, floats = 0;
 	for (size_t i = 0; i < t->batches.count; i++) {
 		const struct n2d_shape *s = &t->batches.shape[i];
 		size_t width = n2d_mul(s->B, t->o.beam.beam), n = room(t, s->S);
 		bytes = larger(bytes, t->o.whole ? n2d_whole_bytes(t->ctx, t->m, &whole, s->S, width, n)
 						 : n2d_decoder_bytes(t->ctx, t->m, s->B, s->S, width, n));
+		struct n2d_top choice = top(t, width, n2d_beam_candidates(&t->o.beam, t->m->c.vocab));
+		floats = larger(floats, n2d_top_workspace(t->ctx, &choice));
 		most = larger(most, s->B);
 	}
 	n2d_pass_need_add(&need, t->ctx, t->m, t->batches.shape, t->batches.count, 0);
@@ -57,7 +72,7 @@ static int open_memory(struct n2d_translator *t)
 	t->results = calloc(most + 1, sizeof *t->results);
 	if (!t->longest || !t->results)
 		return n2d_error("no memory for a batch of %zu sentences", most);
-	if (n2d_pass_init(&t->pass, t->m, &need, 0))
+	if (n2d_pass_init(&t->pass, t->m, &need, 0) || n2d_arena_init(&t->top, n2d_mul(floats, sizeof(float))))
 		return -1;
 	return t->o.whole ? n2d_whole_init(&t->whole, t->ctx, t->m, &whole, bytes) : n2d_decoder_init(&t->decoder, t->ctx, t->m, bytes);
 }
@@ -79,6 +94,7 @@ void n2d_translator_free(struct n2d_translator *t)
 	n2d_pass_free(&t->pass);
 	n2d_decoder_free(&t->decoder);
 	n2d_whole_free(&t->whole);
+	n2d_arena_free(&t->top);
 	n2d_batches_free(&t->batches);
 	free(t->longest);
 	free(t->results);

@@ -34,6 +34,7 @@ struct n2d_translator {
 	struct n2d_pass pass;
 	struct n2d_decoder decoder;
 	struct n2d_whole whole;
+	struct n2d_arena top;            /* of op/top.h */
 	size_t *longest;                 /* [B] */
 	struct n2d_translation *results; /* [B] */
 };

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/trace.h"
-#include "layer/linear.h"
 #include "model/plan.h"
 
 /* Returns the floats; lays them out when base is there. */
@@ -14,8 +12,7 @@ static size_t lay(struct n2d_whole *w, float *base)
 	w->in = (int32_t *)n2d_take(&c, n2d_mul(w->room, w->width));
 	w->row_memory_len = (int32_t *)n2d_take(&c, w->width);
 	w->row_len = (int32_t *)n2d_take(&c, w->width);
-	w->last = n2d_take(&c, n2d_mul(w->width, w->m->c.d_model));
-	w->logits = n2d_take(&c, n2d_mul(w->width, w->m->c.vocab));
+	w->out = n2d_take(&c, n2d_mul(w->width, w->m->c.d_model));
 	return c.used;
 }
 
@@ -80,9 +77,6 @@ int n2d_whole_step(struct n2d_whole *w, const struct n2d_step *s, const int32_t 
 	gather(w, s, word, sentence);
 	n2d_transformer_decode(w->ctx, m, &w->pass, &b, NULL);
 	for (size_t r = 0; r < s->rows; r++)
-		memcpy(w->last + r * D, w->pass.target.out + (r * T + s->at) * D, D * sizeof *w->last);
-	n2d_trace_where(w->ctx, "output");
-	n2d_linear_fwd(w->ctx, w->logits, w->last, m->packed_output, m->output_bias == N2D_NOWHERE ? NULL : m->w + m->output_bias, 0, s->rows,
-		       D, m->c.vocab);
+		memcpy(w->out + r * D, w->pass.target.out + (r * T + s->at) * D, D * sizeof *w->out);
 	return 0;
 }

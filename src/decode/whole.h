@@ -12,7 +12,7 @@ struct n2d_whole {
 	const int32_t *memory_len;
 	size_t S, width, room;
 	int32_t *words, *in, *row_memory_len, *row_len; /* [room,width]: the word of a slot at a position; [width,room]; [width] each */
-	float *last, *logits;                           /* [width,D], [width,V] */
+	float *out;                                     /* [width,D] */
 	struct n2d_arena arena;
 };
 
@@ -28,7 +28,7 @@ void n2d_whole_free(struct n2d_whole *w);
 /* As n2d_decoder_start, memory_len[B] and B of it not looked at before the steps. The sizes must have been counted at init. */
 void n2d_whole_start(struct n2d_whole *w, const float *memory, const int32_t *memory_len, size_t S, size_t width, size_t room);
 
-/* As n2d_decoder_step: w->logits[rows,V]. -1 and a message: more positions than a learned table has. */
+/* As n2d_decoder_step: w->out[rows,D], the same bits. -1 and a message: more positions than a learned table has. */
 int n2d_whole_step(struct n2d_whole *w, const struct n2d_step *s, const int32_t *word, const int32_t *sentence);
 
 #endif

@@ -38,6 +38,8 @@ void n2d_gemm(const struct n2d_ctx *ctx, const struct n2d_gemm *g, float *C, con
 size_t n2d_packed_floats(const struct n2d_ctx *ctx, size_t K, size_t N);
 /* Packs op(B); tb: B is stored [N,K]. The format depends on ctx->k and the caches. */
 void n2d_pack(const struct n2d_ctx *ctx, float *packed, int tb, size_t K, size_t N, const float *B, size_t ldb);
+/* Of the packed op(B)[K,N] the columns from n on, n a multiple of ctx->k->nr: as if they had been packed alone. */
+static inline const float *n2d_packed_from(const float *packed, size_t K, size_t n) { return packed + n * K; }
 /* As n2d_gemm with packed in place of B; g->tb, g->ldb and g->sb are not looked at (one B for the batch). Same bits. */
 void n2d_gemm_packed(const struct n2d_ctx *ctx, const struct n2d_gemm *g, float *C, const float *A, const float *packed);
 

@@ -129,3 +129,47 @@ const struct problem_kind problem_adam = {
 	.kernel = "adam", .dims = "n", .shapes = problem_sizes, .bench = adam_bench,
 	.setup = adam_setup, .call = adam_call, .check = adam_check, .flops = adam_flops, .bytes = adam_bytes,
 };
+
+/* ---- the denominator alone. Logits some spread apart, a -inf and, one time in three, a NaN among them. */
+
+static void sum_exp_setup(struct problem *p)
+{
+	size_t n = p->dim[0];
+	float *x = problem_in(p, n), top = -INFINITY;
+	for (size_t i = 0; i < n; i++)
+		x[i] = 8 * x[i] + 100;
+	if (n > 1)
+		x[n2d_rng_below(&p->rng, (uint32_t)n)] = -INFINITY;
+	for (size_t i = 0; i < n; i++)
+		top = x[i] > top ? x[i] : top;
+	p->scalar[1] = n ? (double)top : 0;
+	if (n && n2d_rng_below(&p->rng, 3) == 0)
+		x[n2d_rng_below(&p->rng, (uint32_t)n)] = NAN;
+}
+
+static void sum_exp_call(struct problem *p, const struct n2d_kernels *k)
+{
+	p->scalar[0] = k->sum_exp(problem_p(p, 0), (float)p->scalar[1], p->dim[0]);
+}
+
+/* A term's argument d is rounded once and its exponential is off by 1.5 u + u |d| (simd/attn_tile.h): (2 + 2 |d|) u; below 2^-126 it is 0.
+ * Each then passes the additions of one chain a lane. */
+static void sum_exp_check(struct problem *p)
+{
+	double sum = 0, off = 0;
+	for (size_t i = 0; i < p->dim[0]; i++) {
+		double d = (double)problem_orig(p, 0)[i] - p->scalar[1], t = exp(d);
+		sum += t;
+		off += t > 0 ? t * (2 + 2 * fabs(d)) * 0x1p-24 + 0x1p-126 : 0;
+	}
+	problem_near(p, "sum_exp", 0, p->scalar[0], sum, 1.01 * (off + gamma_n(additions(p->k, (double)p->dim[0], 1)) * sum));
+}
+
+static double sum_exp_flops(const size_t *dim) { return 3.0 * (double)dim[0]; }
+static double sum_exp_bytes(const size_t *dim) { return 4.0 * (double)dim[0]; }
+static const size_t sum_exp_bench[][PROBLEM_DIMS] = {{4096}, {SIZE_MAX}};
+
+const struct problem_kind problem_sum_exp = {
+	.kernel = "sum_exp", .dims = "n", .shapes = problem_sizes, .bench = sum_exp_bench,
+	.setup = sum_exp_setup, .call = sum_exp_call, .check = sum_exp_check, .flops = sum_exp_flops, .bytes = sum_exp_bytes,
+};
