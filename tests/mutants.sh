@@ -63,7 +63,7 @@ mutant gradient-overwritten simd/body/norm.c 's/v_st(dbeta + i, v_add(e, v_ld(db
 mutant gates-swapped simd/body/recurrent.c 's/load_upto(a + s, n)), z = v_sigmoid(load_upto(a + 2 \* s, n))/load_upto(a + 2 * s, n)), z = v_sigmoid(load_upto(a + s, n))/' "$(kernel gru_fwd)"
 mutant lstm-forgets-nothing simd/body/recurrent.c 's/store_upto(dc, v_mul(cell, f), n)/store_upto(dc, cell, n)/' "$(kernel lstm_bwd)"
 mutant dropout-scale-missing simd/body/dropout.c 's/float scale = .*/float scale = 1;/' "$(kernel dropout)"
-mutant denominator-without-maximum simd/body/loss.c 's/v_t vtop = v_set1(top), sum/v_t vtop = v_set1(0), sum/' "$(kernel sum_exp)"
+mutant denominator-without-maximum simd/body/loss.c 's/v_t vtop = v_set1(top), sum/v_t vtop = v_set1(top + 1), sum/' "$(kernel sum_exp)"
 mutant smoothing-over-all-but-target simd/body/loss.c 's/-weight \* eps \/ (float)n/-weight * eps \/ (float)(n - 1)/' "$(kernel xent)"
 mutant adam-eps-inside-root simd/body/adam.c 's/v_fma(v_sqrt(v1), v_set1(s->root), v_set1(s->eps))/v_mul(v_sqrt(v_add(v1, v_set1(s->eps))), v_set1(s->root))/' "$(kernel adam)"
 mutant relu-lt-for-le simd/body/activation.c 's/v_le(v_ld(y + i, m), v_zero())/v_lt(v_ld(y + i, m), v_zero())/' "$(kernel relu_bwd)"
