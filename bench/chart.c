@@ -18,7 +18,8 @@ static double at_y(const struct chart *c, double y)
 static void y_line(const struct chart *c, double y)
 {
 	const char *at = as_text("%.1f", at_y(c, y)), *below = as_text("%.1f", at_y(c, y) + 5);
-	html(c->h, "<path class=\"axis\" d=\"M$ $H$\"/><text x=\"$\" y=\"$\" text-anchor=\"end\">$</text>", as_text("%d", LEFT), at, as_text("%d", RIGHT),
+	html(c->h, "<path class=\"axis\" d=\"M$ $H$\"/><text x=\"$\" y=\"$\" text-anchor=\"end\">$</text>", as_text("%d", LEFT), at,
+	     as_text("%d", RIGHT),
 	     as_text("%d", LEFT - 7), below, as_text("%g", y));
 }
 
@@ -27,7 +28,8 @@ static void axes(const struct chart *c)
 	double doublings = log2(c->x1 / c->x0), step = doublings > 12 ? 4 : doublings > 6 ? 2 : 1;
 	for (double k = 0; k <= doublings + 1e-9; k += step) {
 		const char *x = as_text("%.1f", at_x(c, c->x0 * exp2(k)));
-		html(c->h, "<path class=\"axis\" d=\"M$ $V$\"/><text x=\"$\" y=\"$\" text-anchor=\"middle\">$</text>", x, as_text("%d", TOP), as_text("%d", BOTTOM), x,
+		html(c->h, "<path class=\"axis\" d=\"M$ $V$\"/><text x=\"$\" y=\"$\" text-anchor=\"middle\">$</text>", x,
+		     as_text("%d", TOP), as_text("%d", BOTTOM), x,
 		     as_text("%d", BOTTOM + 19), as_text("%g", c->x0 * exp2(k)));
 	}
 	if (c->log_y) {
@@ -40,7 +42,8 @@ static void axes(const struct chart *c)
 	}
 }
 
-void chart_open(struct chart *c, struct html *h, const char *name, const char *unit, int log_y, double x0, double x1, double y0, double y1)
+void chart_open(struct chart *c, struct html *h, const char *name, const char *unit, int log_y, double x0, double x1, double y0,
+		double y1)
 {
 	*c = (struct chart){.h = h, .log_y = log_y, .x0 = x0, .x1 = x1 > x0 ? x1 : 2 * x0, .y0 = y0, .y1 = y1};
 	if (log_y) {
@@ -50,7 +53,8 @@ void chart_open(struct chart *c, struct html *h, const char *name, const char *u
 	}
 	html(h, "<svg viewBox=\"0 0 $ $\" role=\"img\" aria-label=\"$\">", as_text("%d", WIDTH), as_text("%d", HEIGHT), name);
 	axes(c);
-	html(h, "<text x=\"$\" y=\"14\">$</text><text x=\"$\" y=\"$\" text-anchor=\"middle\">length n</text>\n", as_text("%d", LEFT - 40), unit,
+	html(h, "<text x=\"$\" y=\"14\">$</text><text x=\"$\" y=\"$\" text-anchor=\"middle\">length n</text>\n",
+	     as_text("%d", LEFT - 40), unit,
 	     as_text("%d", (LEFT + RIGHT) / 2), as_text("%d", HEIGHT - 8));
 }
 
@@ -64,7 +68,8 @@ void chart_curve(struct chart *c, const double *x, const double *y, size_t n, co
 		double px = at_x(c, x[i]), py = at_y(c, y[i]);
 		int inside = px >= LEFT - slack && px <= RIGHT + slack && py >= TOP - slack && py <= BOTTOM + slack; /* NaN is not */
 		if (inside && dots)
-			html(c->h, "<circle class=\"d\" style=\"--c:$\" cx=\"$\" cy=\"$\" r=\"3.6\"/>", colour, as_text("%.1f", px), as_text("%.1f", py));
+			html(c->h, "<circle class=\"d\" style=\"--c:$\" cx=\"$\" cy=\"$\" r=\"3.6\"/>", colour, as_text("%.1f", px),
+			     as_text("%.1f", py));
 		else if (inside)
 			html(c->h, "$$ $", pen ? "L" : "M", as_text("%.1f", px), as_text("%.1f", py));
 		pen = inside;
@@ -75,7 +80,8 @@ void chart_curve(struct chart *c, const double *x, const double *y, size_t n, co
 void chart_ring(struct chart *c, double x, double y)
 {
 	if (x >= c->x0 && x <= c->x1 && y >= c->y0 && y <= c->y1)
-		html(c->h, "<circle class=\"ring\" cx=\"$\" cy=\"$\" r=\"7\"/>", as_text("%.1f", at_x(c, x)), as_text("%.1f", at_y(c, y)));
+		html(c->h, "<circle class=\"ring\" cx=\"$\" cy=\"$\" r=\"7\"/>", as_text("%.1f", at_x(c, x)),
+		     as_text("%.1f", at_y(c, y)));
 }
 
 void chart_name(struct chart *c, double y, const char *name, const char *colour)
@@ -101,7 +107,8 @@ void chart_close(struct chart *c)
 	for (size_t i = c->labels; i-- > 0;)
 		c->label[i].y = fmin(c->label[i].y, i + 1 < c->labels ? c->label[i + 1].y - APART : BOTTOM);
 	for (size_t i = 0; i < c->labels; i++)
-		html(c->h, "<text class=\"name\" style=\"--c:$\" x=\"$\" y=\"$\">$</text>", c->label[i].colour, as_text("%d", RIGHT + 8),
+		html(c->h, "<text class=\"name\" style=\"--c:$\" x=\"$\" y=\"$\">$</text>", c->label[i].colour,
+		     as_text("%d", RIGHT + 8),
 		     as_text("%.1f", c->label[i].y + 5), c->label[i].text);
 	html(c->h, "</svg>\n");
 }

@@ -74,7 +74,8 @@ static void escaped(struct html *h, const char *s)
 		case '>': n2d_out_write(&h->o, "&gt;", 4); break;
 		case '"': n2d_out_write(&h->o, "&quot;", 6); break;
 		case '\'': n2d_out_write(&h->o, "&#39;", 5); break;
-		default: n2d_out_write(&h->o, (unsigned char)*s < ' ' || *s == 0x7f ? " " : s, 1); /* control characters are not allowed */
+		default: /* control characters are not allowed */
+			n2d_out_write(&h->o, (unsigned char)*s < ' ' || *s == 0x7f ? " " : s, 1);
 		}
 }
 
@@ -141,7 +142,8 @@ static void base64(struct html *h, const unsigned char *p, size_t n)
 	for (size_t i = 0; i < n; i += 3) {
 		size_t have = n - i;
 		unsigned v = (unsigned)p[i] << 16 | (have > 1 ? (unsigned)p[i + 1] << 8 : 0) | (have > 2 ? p[i + 2] : 0);
-		char four[4] = {digit[v >> 18], digit[v >> 12 & 63], have > 1 ? digit[v >> 6 & 63] : '=', have > 2 ? digit[v & 63] : '='};
+		char four[4] = {digit[v >> 18], digit[v >> 12 & 63], have > 1 ? digit[v >> 6 & 63] : '=',
+				have > 2 ? digit[v & 63] : '='};
 		n2d_out_write(&h->o, four, 4);
 	}
 }

@@ -44,7 +44,8 @@ struct chart {
 };
 
 /* y from y0 to y1; log_y: rounded outwards to powers of ten. unit: of y. name: what the figure shows, for who cannot see it. */
-void chart_open(struct chart *c, struct html *h, const char *name, const char *unit, int log_y, double x0, double x1, double y0, double y1);
+void chart_open(struct chart *c, struct html *h, const char *name, const char *unit, int log_y, double x0, double x1, double y0,
+		double y1);
 /* style: "solid", "dashed" or "dots" (a point each). Points outside are cut off. */
 void chart_curve(struct chart *c, const double *x, const double *y, size_t n, const char *colour, const char *style);
 /* A ring around a point. */

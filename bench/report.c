@@ -48,7 +48,8 @@ void report_subject(struct html *h, const struct report *r, size_t machine)
 
 void report_bar(struct html *h, double part, const char *text)
 {
-	html(h, "<span class=\"bar\"><i style=\"width:$%\"></i></span>$", as_text("%.1f", part > 1 ? 100 : part > 0 ? 100 * part : 0), text);
+	html(h, "<span class=\"bar\"><i style=\"width:$%\"></i></span>$",
+	     as_text("%.1f", part > 1 ? 100 : part > 0 ? 100 * part : 0), text);
 }
 
 static int parse(int argc, char **argv)
@@ -70,7 +71,8 @@ static int parse(int argc, char **argv)
 
 static void introduce(struct html *h, const struct report *r)
 {
-	html(h, "<h1>Self-attention costs n<sup>2</sup>·d, recurrence costs n·d<sup>2</sup>: measured</h1>\n<p>The sequence layers that “Attention Is All You "
+	html(h, "<h1>Self-attention costs n<sup>2</sup>·d, recurrence costs n·d<sup>2</sup>: measured</h1>\n<p>The sequence layers "
+	     "that “Attention Is All You "
 		"Need” (Vaswani et al. 2017) compares in its Table 1, timed on ");
 	for (size_t i = 0; i < r->machines; i++) {
 		const char *cpu = report_cpu(r->machine + i);
@@ -137,7 +139,8 @@ int bench_report(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--help") == 0)
 			return fputs(usage, stdout), N2D_EXIT_OK;
-	if (parse(argc, argv) || read_all(&r, argv + optind, argc - optind) || report_tables(&r, opt.isa, (int)opt.threads) || rehearse(&r))
+	if (parse(argc, argv) || read_all(&r, argv + optind, argc - optind) || report_tables(&r, opt.isa, (int)opt.threads) ||
+	    rehearse(&r))
 		code = bench_usage_error("report");
 	else if (write_page(&r))
 		code = bench_failed("report");

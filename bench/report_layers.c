@@ -27,7 +27,8 @@ static int any_rows(const struct report *r)
 static const struct table *main_table(const struct report_machine *m) { return m->forward.rows ? &m->forward : &m->train; }
 
 /* "COMMAND FILE...": with a machine's files of one schema, or of two. */
-static void command_on(struct html *h, const struct report *r, size_t machine, const char *command, const char *schema, const char *second)
+static void command_on(struct html *h, const struct report *r, size_t machine, const char *command, const char *schema,
+		       const char *second)
 {
 	html(h, "<p class=\"command\"><code>$", command);
 	for (size_t at = 0; at < r->files; at++) {
@@ -69,11 +70,14 @@ static void tile_crossing(struct html *h, const struct table *t, const char *oth
 	const struct table_pair *p = pair_of(t, "self-attention", other);
 	if (!p || isnan(p->n))
 		return;
-	const char *name = layer_style(other)->name, *small = isinf(p->predicted) ? "by the fits it stays so" : as_text("by the fits up to %.0f", p->predicted);
+	const char *name = layer_style(other)->name;
+	const char *small = isinf(p->predicted) ? "by the fits it stays so" : as_text("by the fits up to %.0f", p->predicted);
 	if (isinf(p->n))
-		tile(h, as_text("n > %.0f", p->to), as_text("Self-attention is faster than the %s at every length measured (d = %.0f)", name, t->row[0].at_d), small);
+		tile(h, as_text("n > %.0f", p->to),
+		     as_text("Self-attention is faster than the %s at every length measured (d = %.0f)", name, t->row[0].at_d), small);
 	else if (p->n > 0)
-		tile(h, as_text("n = %.0f", p->n), as_text("Up to this length self-attention is faster than the %s (d = %.0f)", name, t->row[0].at_d), small);
+		tile(h, as_text("n = %.0f", p->n),
+		     as_text("Up to this length self-attention is faster than the %s (d = %.0f)", name, t->row[0].at_d), small);
 }
 
 static void tiles(struct html *h, const struct table *t)
@@ -85,12 +89,16 @@ static void tiles(struct html *h, const struct table *t)
 	if (self && lstm && self->n_mixing.n && lstm->n_mixing.n) {
 		table_cells(self, a);
 		table_cells(lstm, b);
-		html(h, "<div class=\"tile\"><b>n<sup>$</sup> | n<sup>$</sup></b><span>How self-attention's and the LSTM's time to mix positions grows with the "
-			"length n</span><small>stated: n<sup>2</sup> | n</small></div>\n", as_text("%.2f", self->n_mixing.b), as_text("%.2f", lstm->n_mixing.b));
+		html(h, "<div class=\"tile\"><b>n<sup>$</sup> | n<sup>$</sup></b><span>How self-attention's and the LSTM's time to "
+		     "mix positions grows with the "
+			"length n</span><small>stated: n<sup>2</sup> | n</small></div>\n", as_text("%.2f", self->n_mixing.b),
+				as_text("%.2f", lstm->n_mixing.b));
 		if (self->sequential_found.kind && lstm->sequential_found.kind)
-			tile(h, as_text("%s | %s", a[7], b[7]), "Operations that must wait for each other: self-attention | LSTM", as_text("stated: %s | %s", a[6], b[6]));
+			tile(h, as_text("%s | %s", a[7], b[7]), "Operations that must wait for each other: self-attention | LSTM",
+			     as_text("stated: %s | %s", a[6], b[6]));
 		if (self->path_found.kind && lstm->path_found.kind)
-			tile(h, as_text("%s | %s", a[9], b[9]), "Steps from the first position to the last: self-attention | LSTM", as_text("stated: %s | %s", a[8], b[8]));
+			tile(h, as_text("%s | %s", a[9], b[9]), "Steps from the first position to the last: self-attention | LSTM",
+			     as_text("stated: %s | %s", a[8], b[8]));
 	}
 	tile_crossing(h, t, "gru");
 	tile_crossing(h, t, "lstm");
@@ -100,7 +108,8 @@ static void tiles(struct html *h, const struct table *t)
 			most = fmax(most, t->row[i].percent.median);
 		}
 	if (most > 0)
-		tile(h, as_text("%.0f..%.0f %%", least, most), "of what this machine can do at most, the least and the best tuned layer", "min(peak, intensity × bandwidth), measured in the same minutes");
+		tile(h, as_text("%.0f..%.0f %%", least, most), "of what this machine can do at most, the least and the best tuned "
+		     "layer", "min(peak, intensity × bandwidth), measured in the same minutes");
 	html(h, "</div>\n");
 }
 
@@ -115,7 +124,8 @@ void report_glance(struct html *h, const struct report *r)
 			continue;
 		report_subject(h, r, i);
 		tiles(h, t);
-		html(h, "<p class=\"soft\">$, $, one sequence, n = $ … $</p>\n", t->choice.isa, threads_text(t->choice.threads), as_text("%.0f", t->n_from),
+		html(h, "<p class=\"soft\">$, $, one sequence, n = $ … $</p>\n", t->choice.isa, threads_text(t->choice.threads),
+		     as_text("%.0f", t->n_from),
 		     as_text("%.0f", t->n_to));
 		command_on(h, r, i, with_choice("n2d-bench table", &t->choice), "layers/1", "paths/1");
 	}
@@ -126,15 +136,18 @@ void report_glance(struct html *h, const struct report *r)
 static void table1_row(struct html *h, const struct table_row *row)
 {
 	/* of the cells: time stated, n, d; sequential; path */
-	static const char *const kind[TABLE_CELLS] = {"", "group stated", "measured", "measured", "measured", "measured", "group stated", "measured",
-						      "group stated narrow", "measured narrow", "measured", "group measured", "measured"};
+	static const char *const kind[TABLE_CELLS] = {
+		"", "group stated", "measured", "measured", "measured", "measured", "group stated", "measured",
+		"group stated narrow", "measured narrow", "measured", "group measured", "measured",
+	};
 	char c[TABLE_CELLS][TABLE_CELL];
 	table_cells(row, c);
 	html(h, "<tr>");
 	for (int i = 0; i + 1 < TABLE_CELLS; i++) {
 		html(h, "<td class=\"$\">", kind[i]);
 		if (i == 11 && row->percent.n)
-			report_bar(h, row->percent.median / 100, as_text("%s (%s–%.0f)", c[11], as_text("%.0f", row->percent.min), row->percent.max));
+			report_bar(h, row->percent.median / 100,
+				   as_text("%s (%s–%.0f)", c[11], as_text("%.0f", row->percent.min), row->percent.max));
 		else
 			html_formula(h, strcmp(c[i], "-") == 0 ? "–" : c[i]);
 		html(h, "</td>");
@@ -144,13 +157,16 @@ static void table1_row(struct html *h, const struct table_row *row)
 
 static void table1(struct html *h, const struct table *t)
 {
-	html(h, "<div class=\"scroll\"><table class=\"t1\">\n<thead><tr><th rowspan=\"2\">layer</th><th class=\"group\">time</th><th colspan=\"2\">exponent of n</th><th "
-		"colspan=\"2\">exponent of d</th><th class=\"group\" colspan=\"2\">sequential operations</th><th class=\"group\" colspan=\"3\">longest path</th>"
-		"<th class=\"group\" rowspan=\"2\">per cent of the limit (range)</th></tr>\n<tr><th class=\"group\">stated</th><th>mixing</th><th>whole</th><th>mixing</th><th>whole</th><th class=\"group\">stated</th><th>measured</th><th class=\"group\">stated</th><th>measured</th>"
-		"<th>layers</th></tr></thead>\n<tbody>\n");
+	html(h, "<div class=\"scroll\"><table class=\"t1\">\n<thead><tr><th rowspan=\"2\">layer</th><th class=\"group\">time</th>"
+		"<th colspan=\"2\">exponent of n</th><th colspan=\"2\">exponent of d</th><th class=\"group\" colspan=\"2\">sequential "
+		"operations</th><th class=\"group\" colspan=\"3\">longest path</th><th class=\"group\" rowspan=\"2\">per cent of the limit "
+		"(range)</th></tr>\n<tr><th class=\"group\">stated</th><th>mixing</th><th>whole</th><th>mixing</th><th>whole</th>"
+		"<th class=\"group\">stated</th><th>measured</th><th class=\"group\">stated</th><th>measured</th><th>layers</th></tr></thead>\n"
+		"<tbody>\n");
 	for (size_t i = 0; i < t->rows; i++)
 		table1_row(h, t->row + i);
-	html(h, "</tbody></table></div>\n<details><summary>What the columns mean</summary><p class=\"notes\">$</p></details>\n", table_notes);
+	html(h, "</tbody></table></div>\n<details><summary>What the columns mean</summary><p class=\"notes\">$</p></details>\n",
+	     table_notes);
 }
 
 void report_table1(struct html *h, const struct report *r)
@@ -158,7 +174,8 @@ void report_table1(struct html *h, const struct report *r)
 	if (!any_rows(r))
 		return;
 	report_heading(h, "table1", "Table 1, stated and measured");
-	html(h, "<p>What the paper states for each kind of layer, and what was measured (shaded). An exponent of 2 means: twice the length, four times the time.</p>\n");
+	html(h, "<p>What the paper states for each kind of layer, and what was measured (shaded). An exponent of 2 means: twice the "
+	     "length, four times the time.</p>\n");
 	for (size_t i = 0; i < r->machines; i++) {
 		const struct table *t = main_table(r->machine + i);
 		if (!t->rows)
@@ -175,7 +192,8 @@ static double milliseconds(const struct point *p) { return 1e3 * p->seconds; }
 static double percent(const struct point *p) { return 100 * p->limit_seconds / p->seconds; }
 static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 20); }
 
-static size_t values(const struct results *r, const struct choice *c, const char *layer, double (*value)(const struct point *), double *x, double *y)
+static size_t values(const struct results *r, const struct choice *c, const char *layer, double (*value)(const struct point *),
+		     double *x, double *y)
 {
 	struct series s;
 	results_over_n(&s, r, c, layer);
@@ -191,7 +209,8 @@ struct range {
 	double x0, x1, y0, y1;
 };
 
-static void widen(struct range *a, const struct results *r, const struct choice *c, const char *layer, double (*value)(const struct point *))
+static void widen(struct range *a, const struct results *r, const struct choice *c, const char *layer,
+		  double (*value)(const struct point *))
 {
 	double x[SERIES_MOST], y[SERIES_MOST];
 	size_t n = values(r, c, layer, value, x, y);
@@ -219,10 +238,14 @@ static struct range range_of(const struct report *r, double (*value)(const struc
 
 static void caption(struct html *h, const char *what, const struct table *t)
 {
-	html(h, "<figure><figcaption><b>$</b>, d = $, $, $</figcaption>\n", what, as_text("%.0f", t->row[0].at_d), t->choice.isa, threads_text(t->choice.threads));
+	html(h, "<figure><figcaption><b>$</b>, d = $, $, $</figcaption>\n", what, as_text("%.0f", t->row[0].at_d), t->choice.isa,
+	     threads_text(t->choice.threads));
 }
 
-static const char *pass_text(const struct table *t) { return strcmp(t->choice.pass, "train") == 0 ? "forward and backward" : "forward"; }
+static const char *pass_text(const struct table *t)
+{
+	return strcmp(t->choice.pass, "train") == 0 ? "forward and backward" : "forward";
+}
 
 static void fit_curve(struct chart *c, const struct table_row *w, const char *colour)
 {
@@ -262,7 +285,8 @@ static void percent_figure(struct html *h, const struct report_machine *m, const
 	struct chart c;
 	double x[SERIES_MOST], y[SERIES_MOST];
 	caption(h, as_text("Share of the limit, %s", pass_text(t)), t);
-	chart_open(&c, h, as_text("Per cent of the limit against length, %s", pass_text(t)), "per cent of the limit", 0, a->x0, a->x1, 0, a->y1 > 100 ? 120 : 100);
+	chart_open(&c, h, as_text("Per cent of the limit against length, %s", pass_text(t)), "per cent of the limit", 0, a->x0,
+		   a->x1, 0, a->y1 > 100 ? 120 : 100);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct layer_style *s = layer_style(t->row[i].layer);
 		size_t n = values(&m->results, &t->choice, t->row[i].layer, percent, x, y);
@@ -313,19 +337,23 @@ static void crossings(struct html *h, const struct table *t, int of_attention)
 
 static void crossing_table(struct html *h, const struct table *t)
 {
-	static const char head[] = "<div class=\"scroll\"><table><thead><tr><th>up to n* faster</th><th class=\"left\">than</th><th>n* measured</th><th>by the fits</th>"
+	static const char head[] = "<div class=\"scroll\"><table><thead><tr><th>up to n* faster</th><th "
+		"class=\"left\">than</th><th>n* measured</th><th>by the fits</th>"
 				   "<th>mixing alone</th><th>by the fits</th></tr></thead><tbody>\n";
 	html(h, head);
 	crossings(h, t, 1);
 	html(h, "</tbody></table></div>\n<details><summary>The other pairs, and the fits</summary>\n");
 	html(h, head);
 	crossings(h, t, 0);
-	html(h, "</tbody></table></div>\n<p class=\"notes\">Pairs that are not listed do not cross: one is faster throughout, by the fits up to $ times the largest n.</p>\n"
-		"<div class=\"scroll\"><table><thead><tr><th>T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d</th><th>c0, µs</th><th>c1, ps</th><th>c2, ps</th>"
+	html(h, "</tbody></table></div>\n<p class=\"notes\">Pairs that are not listed do not cross: one is faster throughout, by "
+	     "the fits up to $ times the largest n.</p>\n"
+		"<div class=\"scroll\"><table><thead><tr><th>T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d</th><th>c0, "
+			"µs</th><th>c1, ps</th><th>c2, ps</th>"
 		"<th>error</th></tr></thead><tbody>\n", as_text("%d", TABLE_FAR));
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct fit *f = &t->row[i].fit;
-		html(h, "<tr><td>$</td><td>$</td><td>$</td><td>$</td><td>$ %</td></tr>\n", t->row[i].layer, as_text("%.2f", 1e6 * f->c[0]),
+		html(h, "<tr><td>$</td><td>$</td><td>$</td><td>$</td><td>$ %</td></tr>\n", t->row[i].layer,
+		     as_text("%.2f", 1e6 * f->c[0]),
 		     as_text("%.3f", 1e12 * f->c[1]), as_text("%.3f", 1e12 * f->c[2]), as_text("%.1f", 100 * f->rms));
 	}
 	html(h, "</tbody></table></div></details>\n");
@@ -336,7 +364,8 @@ void report_time(struct html *h, const struct report *r)
 	if (!any_rows(r))
 		return;
 	report_heading(h, "time", "Time against length");
-	html(h, "<p>Dots are measured; lines are fits T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d to all shapes. Both axes are logarithmic: a steeper line grows "
+	html(h, "<p>Dots are measured; lines are fits T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d to all shapes. Both axes are "
+	     "logarithmic: a steeper line grows "
 		"faster. A ring marks where another layer becomes faster than self-attention.</p>\n");
 	figures(h, r, time_figure, milliseconds);
 	html(h, "<h3>Where one layer overtakes another</h3>\n");
@@ -356,7 +385,8 @@ void report_percent(struct html *h, const struct report *r)
 	if (!(a.x1 > 0))
 		return;
 	report_heading(h, "limit", "Per cent of the machine's limit");
-	html(h, "<p>How near each layer comes to the best this machine could do: min(peak, intensity × bandwidth), measured between the layers in the same minutes. It "
+	html(h, "<p>How near each layer comes to the best this machine could do: min(peak, intensity × bandwidth), measured between "
+	     "the layers in the same minutes. It "
 		"tells that the rivals in the comparison are tuned alike.</p>\n");
 	figures(h, r, percent_figure, percent);
 }
@@ -365,7 +395,8 @@ void report_percent(struct html *h, const struct report *r)
 
 static void memory_figure(struct html *h, const struct report_machine *m, const struct range *a)
 {
-	static const char *const layers[] = {"self-attention", "self-attention-materialised"}, *const names[] = {"streaming, fwd", "streaming", "materialised, fwd", "materialised"};
+	static const char *const layers[] = {"self-attention", "self-attention-materialised"},
+		*const names[] = {"streaming, fwd", "streaming", "materialised, fwd", "materialised"};
 	struct chart c;
 	double x[SERIES_MOST], y[SERIES_MOST];
 	caption(h, "Memory beyond input, output and weights", main_table(m));
@@ -389,12 +420,14 @@ void report_memory(struct html *h, const struct report *r)
 		for (int train = 0; train < 2; train++) {
 			const struct table *t = train ? &r->machine[i].train : &r->machine[i].forward;
 			for (int k = 0; t->rows && k < 2; k++)
-				widen(&a, &r->machine[i].results, &t->choice, k ? "self-attention-materialised" : "self-attention", mebibytes);
+				widen(&a, &r->machine[i].results, &t->choice, k ? "self-attention-materialised" : "self-attention",
+				      mebibytes);
 		}
 	if (!(a.x1 > 0))
 		return;
 	report_heading(h, "memory", "Memory");
-	html(h, "<p>Materialised attention keeps the n × n matrix of weights; streaming attention never stores it, and its memory grows with n alone. Solid: forward and backward; dashed: forward (fwd).</p>\n<div class=\"grid\">\n");
+	html(h, "<p>Materialised attention keeps the n × n matrix of weights; streaming attention never stores it, and its memory "
+	     "grows with n alone. Solid: forward and backward; dashed: forward (fwd).</p>\n<div class=\"grid\">\n");
 	for (size_t i = 0; i < r->machines; i++)
 		if (main_table(r->machine + i)->rows) {
 			html(h, "<div>\n");

@@ -19,7 +19,8 @@
 /* What the project's programs write; some of it is there to be downloaded only. */
 static int is_known(const char *schema)
 {
-	static const char *const known[] = {"layers/1", "paths/1", "roof/1", "kernels/1", "step/1", "decode/1", "profile/1", "claims/1", "cli/1", "table/1", "versus/1", "mixers/1"};
+	static const char *const known[] = {"layers/1", "paths/1", "roof/1", "kernels/1", "step/1", "decode/1", "profile/1",
+					    "claims/1", "cli/1", "table/1", "versus/1", "mixers/1"};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(known[i], schema) == 0)
 			return 1;

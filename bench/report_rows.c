@@ -31,10 +31,12 @@ static void fact(struct html *h, const char *name, const json_t *v)
 
 static void facts(struct html *h, const json_t *o)
 {
-	static const char *const key[][2] = {{"cpu", "processor"}, {"architecture", "architecture"}, {"processors", "processors"}, {"threads", "threads used"},
-					     {"pinned_to", "pinned to"}, {"system", "system"}, {"governor", "governor"}, {"load", "load before"},
-					     {"transparent_hugepage", "huge pages"}, {"compiler", "compiler"}, {"cflags", "flags"}, {"version", "n2d"},
-					     {"revision", "revision"}, {"date", "date"}};
+	static const char *const key[][2] = {
+		{"cpu", "processor"}, {"architecture", "architecture"}, {"processors", "processors"}, {"threads", "threads used"},
+		{"pinned_to", "pinned to"}, {"system", "system"}, {"governor", "governor"}, {"load", "load before"},
+		{"transparent_hugepage", "huge pages"}, {"compiler", "compiler"}, {"cflags", "flags"}, {"version", "n2d"},
+		{"revision", "revision"}, {"date", "date"},
+	};
 	size_t i;
 	json_t *level, *levels = json_object_get(o, "levels_measured");
 	html(h, "<dl>\n");
@@ -47,7 +49,8 @@ static void facts(struct html *h, const json_t *o)
 	json_array_foreach(levels, i, level) {
 		const char *name = json_string_value(json_object_get(level, "name"));
 		double capacity = json_number_value(json_object_get(level, "capacity_bytes"));
-		html(h, "<dt>$</dt><dd>$ GB/s read$</dd>\n", name ? name : "level", as_text("%.0f", json_number_value(json_object_get(level, "read_gbytes_per_s"))),
+		html(h, "<dt>$</dt><dd>$ GB/s read$</dd>\n", name ? name : "level",
+		     as_text("%.0f", json_number_value(json_object_get(level, "read_gbytes_per_s"))),
 		     capacity > 0 ? as_text(", up to %.0f KiB", capacity / 1024) : "");
 	}
 	html(h, "</dl>\n");
@@ -95,7 +98,8 @@ static int read_rates(struct roof_rates *r, const struct csv *c)
 		x->kernel = csv_text(c, t[i].row, k[0]);
 		x->isa = csv_text(c, t[i].row, k[1]);
 		x->level = csv_text(c, t[i].row, k[2]);
-		if (csv_number(c, t[i].row, k[3], &x->threads) || csv_number(c, t[i].row, k[4], &flops) || csv_number(c, t[i].row, k[5], &bytes)) {
+		if (csv_number(c, t[i].row, k[3], &x->threads) || csv_number(c, t[i].row, k[4], &flops) ||
+		    csv_number(c, t[i].row, k[5], &bytes)) {
 			free(t);
 			return -1;
 		}
@@ -229,7 +233,8 @@ static void versions(struct html *h, const struct csv *c)
 	int program = csv_column(c, "program"), version = csv_column(c, "program_version");
 	html(h, "<p class=\"soft\">");
 	for (size_t i = 0, count = 0; i < c->rows && version >= 0; i++) {
-		int first = strcmp(csv_text(c, i, program), "n2d") != 0 && (!i || strcmp(csv_text(c, i, program), csv_text(c, i - 1, program)) != 0);
+		int first = strcmp(csv_text(c, i, program), "n2d") != 0 &&
+			(!i || strcmp(csv_text(c, i, program), csv_text(c, i - 1, program)) != 0);
 		for (size_t j = 0; j < i && first; j++)
 			first = strcmp(csv_text(c, j, program), csv_text(c, i, program)) != 0;
 		if (first)
@@ -262,7 +267,8 @@ static void mean_row(struct html *h, const char *name, const struct mean *m)
 static void means(struct html *h, const struct versus *v)
 {
 	struct mean all = {0};
-	html(h, "<div class=\"scroll\"><table><thead><tr><th>n2d against the best peer</th><th class=\"left\">so many times as fast (half a bar: as fast)</th>"
+	html(h, "<div class=\"scroll\"><table><thead><tr><th>n2d against the best peer</th><th class=\"left\">so many times as fast "
+	     "(half a bar: as fast)</th>"
 		"<th>slower in</th></tr></thead><tbody>\n");
 	for (size_t i = 0; i < v->n; i++) {
 		struct mean m = {0};
@@ -270,8 +276,8 @@ static void means(struct html *h, const struct versus *v)
 		for (size_t j = 0; j < i && first; j++)
 			first = strcmp(v->time[j].group, v->time[i].group) != 0 || !versus_peer(v, v->time + j);
 		for (size_t j = i; j < v->n && first; j++) {
-			const struct versus_time *peer = strcmp(v->time[j].group, v->time[i].group) == 0 ? versus_peer(v, v->time + j) : NULL;
-			if (!peer)
+			const struct versus_time *peer = versus_peer(v, v->time + j);
+			if (!peer || strcmp(v->time[j].group, v->time[i].group) != 0)
 				continue;
 			count(&m, peer->seconds / v->time[j].seconds);
 			count(&all, peer->seconds / v->time[j].seconds);
@@ -286,14 +292,16 @@ static void means(struct html *h, const struct versus *v)
 
 static void pairs(struct html *h, const struct versus *v)
 {
-	html(h, "<details><summary>Every shape</summary><div class=\"scroll\"><table><thead><tr><th>n2d's</th><th>µs</th><th>best peer, µs</th><th "
+	html(h, "<details><summary>Every shape</summary><div class=\"scroll\"><table><thead><tr><th>n2d's</th><th>µs</th><th>best "
+	     "peer, µs</th><th "
 		"class=\"left\">which</th><th class=\"left\">n2d is so many times as fast</th></tr></thead><tbody>\n");
 	for (size_t i = 0; i < v->n; i++) {
 		const struct versus_time *ours = v->time + i, *peer = versus_peer(v, ours);
 		double ratio = peer ? peer->seconds / ours->seconds : 0;
 		if (!peer)
 			continue;
-		html(h, "<tr><td>$</td><td>$</td><td>$</td><td class=\"left\">$</td><td class=\"left $\">", ours->id, as_text("%.2f", 1e6 * ours->seconds),
+		html(h, "<tr><td>$</td><td>$</td><td>$</td><td class=\"left\">$</td><td class=\"left $\">", ours->id,
+		     as_text("%.2f", 1e6 * ours->seconds),
 		     as_text("%.2f", 1e6 * peer->seconds), peer->program, ratio < 1 ? "bad" : "good");
 		report_bar(h, ratio / 2, as_text("%.2f×", ratio));
 		html(h, "</td></tr>\n");

@@ -24,9 +24,11 @@ static int step_rows(struct html *h, const struct csv *c)
 				free(t);
 				return -1;
 			}
-		html(h, "<tr><td>$</td><td class=\"left\">$</td><td class=\"left\">$</td><td>$</td><td>$</td><td class=\"left\">", csv_text(c, row, k[0]), csv_text(c, row, k[1]),
+		html(h, "<tr><td>$</td><td class=\"left\">$</td><td class=\"left\">$</td><td>$</td><td>$</td><td class=\"left\">",
+		     csv_text(c, row, k[0]), csv_text(c, row, k[1]),
 		     csv_text(c, row, k[2]), csv_text(c, row, k[3]), as_text("%.1f", 1e3 * t[i].seconds));
-		report_bar(h, v[2] > 0 ? v[0] / t[i].seconds / v[2] : 0, v[2] > 0 ? as_text("%.0f %%", 100 * v[0] / t[i].seconds / v[2]) : "–");
+		report_bar(h, v[2] > 0 ? v[0] / t[i].seconds / v[2] : 0,
+			   v[2] > 0 ? as_text("%.0f %%", 100 * v[0] / t[i].seconds / v[2]) : "–");
 		html(h, "</td><td>$</td></tr>\n", as_text("%.0f", v[1] / t[i].seconds));
 	}
 	free(t);
@@ -50,8 +52,10 @@ static int decode_rows(struct html *h, const struct csv *c)
 	}
 	for (size_t i = 0; i < n && !bad; i++) {
 		size_t row = t[i].row;
-		html(h, "<tr><td>$</td><td class=\"left\">$</td><td>$</td><td>$</td><td class=\"left\">$</td><td>$</td><td class=\"left\">", csv_text(c, row, k[0]),
-		     csv_text(c, row, k[1]), csv_text(c, row, k[2]), csv_text(c, row, k[3]), csv_text(c, row, k[4]), as_text("%.1f", 1e3 * t[i].seconds));
+		html(h, "<tr><td>$</td><td class=\"left\">$</td><td>$</td><td>$</td><td class=\"left\">$</td><td>$</td><td "
+		     "class=\"left\">", csv_text(c, row, k[0]),
+		     csv_text(c, row, k[1]), csv_text(c, row, k[2]), csv_text(c, row, k[3]), csv_text(c, row, k[4]),
+			as_text("%.1f", 1e3 * t[i].seconds));
 		report_bar(h, rate[i] / most, as_text("%.0f", rate[i]));
 		html(h, "</td></tr>\n");
 	}
@@ -69,18 +73,21 @@ static int profile_rows(struct html *h, const struct csv *c, const int *k, size_
 			return -1;
 		all += v[0];
 	}
-	html(h, "<h3>Where the time goes: $</h3>\n<div class=\"scroll\"><table><thead><tr><th>part of the model</th><th class=\"left\">operator</th><th>calls</th>"
+	html(h, "<h3>Where the time goes: $</h3>\n<div class=\"scroll\"><table><thead><tr><th>part of the model</th><th "
+	     "class=\"left\">operator</th><th>calls</th>"
 		"<th>ms a step</th><th class=\"left\">share</th><th>GFLOP/s</th></tr></thead><tbody>\n", csv_text(c, from, k[0]));
 	for (size_t row = from; row < to; row++) {
 		if (csv_number(c, row, k[3], v) || csv_number(c, row, k[4], v + 1) || csv_number(c, row, k[5], v + 2))
 			return -1;
-		html(h, "<tr><td>$</td><td class=\"left\">$</td><td>$</td><td>$</td><td class=\"left\">", csv_text(c, row, k[1]), csv_text(c, row, k[2]), as_text("%g", v[1]),
+		html(h, "<tr><td>$</td><td class=\"left\">$</td><td>$</td><td>$</td><td class=\"left\">", csv_text(c, row, k[1]),
+		     csv_text(c, row, k[2]), as_text("%g", v[1]),
 		     as_text("%.2f", 1e3 * v[0]));
 		report_bar(h, v[0] / all, as_text("%.1f %%", 100 * v[0] / all));
 		html(h, "</td><td>$</td></tr>\n", v[2] > 0 ? as_text("%.0f", v[2] / v[0] / 1e9) : "–");
 	}
 	html(h, "</tbody></table></div>\n");
-	html_command(h, as_text("n2d-bench %.*s --profile %s", (int)strcspn(csv_text(c, from, k[0]), "/"), csv_text(c, from, k[0]), csv_text(c, from, k[0])));
+	html_command(h, as_text("n2d-bench %.*s --profile %s", (int)strcspn(csv_text(c, from, k[0]), "/"), csv_text(c, from, k[0]),
+				csv_text(c, from, k[0])));
 	return 0;
 }
 
@@ -113,7 +120,8 @@ static int profiles(struct html *h, const struct report *r)
 }
 
 /* The files of one schema, a table each. */
-static int runs(struct html *h, const struct report *r, const char *schema, const char *head, int (*rows)(struct html *h, const struct csv *c),
+static int runs(struct html *h, const struct report *r, const char *schema, const char *head,
+		int (*rows)(struct html *h, const struct csv *c),
 		const char *command)
 {
 	for (size_t i = 0; i < r->machines; i++) {
@@ -147,14 +155,17 @@ int report_step(struct html *h, const struct report *r)
 		return 0;
 	report_heading(h, "step", "Whole models");
 	if (has(r, "step/1"))
-		html(h, "<p>A training step: forward, loss, backward and Adam on one batch. Tokens are those of both sides; per cent are of the multiply-add peak of as many "
+		html(h, "<p>A training step: forward, loss, backward and Adam on one batch. Tokens are those of both sides; per "
+		     "cent are of the multiply-add peak of as many "
 			"threads, sampled among the steps.</p>\n");
-	if (runs(h, r, "step/1", "<th>preset</th><th class=\"left\">program</th><th class=\"left\">set</th><th>threads</th><th>ms</th><th class=\"left\">of the peak</th>"
+	if (runs(h, r, "step/1", "<th>preset</th><th class=\"left\">program</th><th "
+		 "class=\"left\">set</th><th>threads</th><th>ms</th><th class=\"left\">of the peak</th>"
 		 "<th>tokens/s</th>", step_rows, "n2d-bench step --peers") || profiles(h, r))
 		return -1;
 	if (has(r, "decode/1"))
 		html(h, "<p>Translation: encoder and beam search, all sentences.</p>\n");
-	return runs(h, r, "decode/1", "<th>model</th><th class=\"left\">set</th><th>threads</th><th>beam</th><th class=\"left\">caches</th><th>ms</th><th class=\"left\">words/s</th>",
+	return runs(h, r, "decode/1", "<th>model</th><th class=\"left\">set</th><th>threads</th><th>beam</th><th "
+		    "class=\"left\">caches</th><th>ms</th><th class=\"left\">words/s</th>",
 		    decode_rows, "n2d-bench decode");
 }
 
@@ -195,7 +206,8 @@ int report_cli(struct html *h, const struct report *r)
 
 enum { C_CLAIM, C_SECTION, C_QUANTITY, C_VALUE, C_HOLDS, C_COMMAND, C_ALL };
 
-static int same(const struct csv *c, size_t a, size_t b, int column) { return strcmp(csv_text(c, a, column), csv_text(c, b, column)) == 0; }
+static int same(const struct csv *c, size_t a, size_t b, int column) { return strcmp(csv_text(c, a, column),
+										     csv_text(c, b, column)) == 0; }
 
 /* Shorter, where it is a number. */
 static const char *rounded(const char *value)
@@ -212,8 +224,10 @@ static void claim(struct html *h, const struct csv *c, const int *k, size_t firs
 	for (size_t i = first; i < c->rows; i++)
 		if (same(c, i, first, k[C_CLAIM]) && strcmp(csv_text(c, i, k[C_HOLDS]), "0") == 0)
 			holds = 0;
-	html(h, "<tr><td class=\"left wrap\">$<br><span class=\"soft\">section $</span></td><td class=\"left $\">$</td><td class=\"left wrap\">",
-	     csv_text(c, first, k[C_CLAIM]), csv_text(c, first, k[C_SECTION]), holds ? "good" : "bad", holds ? "✓ holds" : "✗ does not hold");
+	html(h, "<tr><td class=\"left wrap\">$<br><span class=\"soft\">section $</span></td><td class=\"left $\">$</td><td "
+	     "class=\"left wrap\">",
+	     csv_text(c, first, k[C_CLAIM]), csv_text(c, first, k[C_SECTION]), holds ? "good" : "bad",
+		holds ? "✓ holds" : "✗ does not hold");
 	for (size_t i = first; i < c->rows; i++)
 		if (same(c, i, first, k[C_CLAIM]))
 			html(h, "$: <b>$</b>$<br>", csv_text(c, i, k[C_QUANTITY]), rounded(csv_text(c, i, k[C_VALUE])),
@@ -235,7 +249,8 @@ int report_claims(struct html *h, const struct report *r)
 			if (!begun++)
 				report_heading(h, "claims", "What the paper claims");
 			report_subject(h, r, i);
-			html(h, "<p class=\"soft\">$</p>\n<div class=\"scroll\"><table class=\"top\"><thead><tr><th>claim</th><th class=\"left\">verdict</th><th class=\"left\">numbers</th></tr></thead>"
+			html(h, "<p class=\"soft\">$</p>\n<div class=\"scroll\"><table class=\"top\"><thead><tr><th>claim</th><th "
+			     "class=\"left\">verdict</th><th class=\"left\">numbers</th></tr></thead>"
 				"<tbody>\n", f->path);
 			for (size_t row = 0; row < c->rows; row++) {
 				size_t j = 0;
@@ -255,7 +270,8 @@ int report_claims(struct html *h, const struct report *r)
 int report_data(struct html *h, const struct report *r)
 {
 	report_heading(h, "data", "The data");
-	html(h, "<p>Every number above comes from these files. They lie in this page; the columns are described in results/SCHEMA.md.</p>\n");
+	html(h, "<p>Every number above comes from these files. They lie in this page; the columns are described in "
+	     "results/SCHEMA.md.</p>\n");
 	for (size_t i = 0; i < r->machines; i++) {
 		const struct report_machine *m = r->machine + i;
 		report_subject(h, r, i);

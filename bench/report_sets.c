@@ -48,7 +48,8 @@ static void path_curve(struct chart *c, const struct results *r, size_t first, d
 	chart_name(c, y[n - 1], dilated ? "dilated" : s->name, s->colour);
 }
 
-static void path_figure(struct html *h, const struct results *r, const char *what, const char *unit, double (*value)(const struct path_point *))
+static void path_figure(struct html *h, const struct results *r, const char *what, const char *unit,
+			double (*value)(const struct path_point *))
 {
 	struct chart c;
 	double x0 = INFINITY, x1 = 0, y1 = 1;
@@ -78,8 +79,10 @@ void report_paths(struct html *h, const struct report *r)
 			continue;
 		if (!begun++) {
 			report_heading(h, "paths", "Sequential operations and path length");
-			html(h, "<p>Left: operator calls of one forward pass of which each waits for the one before. Right: steps on the shortest way from the first "
-				"position to the last, over as many stacked layers as it takes. A flat line does not grow with the length.</p>\n");
+			html(h, "<p>Left: operator calls of one forward pass of which each waits for the one before. Right: steps "
+			     "on the shortest way from the first "
+				"position to the last, over as many stacked layers as it takes. A flat line does not grow with the "
+					"length.</p>\n");
 		}
 		report_subject(h, r, i);
 		html(h, "<div class=\"grid\">\n");
@@ -92,7 +95,8 @@ void report_paths(struct html *h, const struct report *r)
 /* ---- speed of one choice against another */
 
 /* Geometric mean of the times of b over those of a at the shapes both have; NAN without any. */
-static double ratio(const struct results *ra, const struct choice *a, const struct results *rb, const struct choice *b, const char *layer)
+static double ratio(const struct results *ra, const struct choice *a, const struct results *rb, const struct choice *b,
+		    const char *layer)
 {
 	enum { MOST = 1024 };
 	const struct point *p[MOST], *q[MOST];
@@ -170,7 +174,8 @@ void report_sets(struct html *h, const struct report *r)
 			continue;
 		if (!begun++) {
 			report_heading(h, "sets", "Instruction sets and threads side by side");
-			html(h, "<p>Times as fast as the narrowest instruction set on the fewest threads: the geometric mean over the shapes that both were measured on.</p>\n");
+			html(h, "<p>Times as fast as the narrowest instruction set on the fewest threads: the geometric mean over "
+			     "the shapes that both were measured on.</p>\n");
 		}
 		report_subject(h, r, i);
 		sets_table(h, m, t, set, n);
@@ -187,12 +192,14 @@ void report_machines(struct html *h, const struct report *r)
 	if (r->machines < 2 || !first->forward.rows)
 		return;
 	report_heading(h, "machines", "Side by side");
-	html(h, "<p>Times as fast as $: the geometric mean over the shapes that both were measured on, forward, each with its widest instruction set and fewest threads; "
+	html(h, "<p>Times as fast as $: the geometric mean over the shapes that both were measured on, forward, each with its "
+	     "widest instruction set and fewest threads; "
 		"and per cent of the own limit.</p>\n<div class=\"scroll\"><table><thead><tr><th>layer</th>", first->name);
 	for (size_t i = 0; i < r->machines; i++) {
 		html(h, "<th>$</th><th>limit</th>", r->machine[i].name);
 		for (size_t j = 0; j < first->forward.rows; j++)
-			most = fmax(most, ratio(&r->machine[i].results, &r->machine[i].forward.choice, &first->results, &first->forward.choice, first->forward.row[j].layer));
+			most = fmax(most, ratio(&r->machine[i].results, &r->machine[i].forward.choice, &first->results,
+						&first->forward.choice, first->forward.row[j].layer));
 	}
 	html(h, "</tr></thead><tbody>\n");
 	for (size_t j = 0; j < first->forward.rows; j++) {
@@ -203,7 +210,8 @@ void report_machines(struct html *h, const struct report *r)
 			const struct table_row *row = NULL;
 			for (size_t k = 0; k < t->rows; k++)
 				row = strcmp(t->row[k].layer, layer) == 0 ? t->row + k : row;
-			ratio_cell(h, row ? ratio(&r->machine[i].results, &t->choice, &first->results, &first->forward.choice, layer) : NAN, most);
+			ratio_cell(h, row ? ratio(&r->machine[i].results, &t->choice, &first->results, &first->forward.choice,
+						  layer) : NAN, most);
 			html(h, "<td>$</td>", row && row->percent.n ? as_text("%.0f %%", row->percent.median) : "–");
 		}
 		html(h, "</tr>\n");
