@@ -7,6 +7,7 @@
 #include "decode/decoder.h"
 #include "decode/whole.h"
 #include "tests/unit.h"
+#include "tests/small_model.h"
 
 static struct n2d_ctx ctx;
 
@@ -14,21 +15,9 @@ enum { B = 2, S = 9, BEAM = 3, ROWS = B * BEAM, LONG = 300 };
 
 static void model_init(struct n2d_transformer *m, const char *options)
 {
-	struct n2d_config c = {0};
-	char text[256], *rest = text;
-	snprintf(text, sizeof text, "vocab=23 d-model=12 d-ff=20 heads=3 layers=2 max-length=%d %s", LONG + 2, options);
-	assert_int_equal(n2d_config_preset(&c, "base"), 0);
-	for (char *word; (word = strsep(&rest, " "));) {
-		char *equals = strchr(word, '=');
-		if (!equals)
-			continue;
-		*equals = 0;
-		assert_int_equal(n2d_config_set(&c, word, equals + 1), 0);
-	}
-	if (n2d_transformer_init(m, &ctx, &c))
-		fail_msg("%s: %s", options, n2d_error_text());
-	n2d_parameters_init(&m->p, m->w, 3);
-	n2d_transformer_pack(&ctx, m);
+	char room[32];
+	snprintf(room, sizeof room, "max-length=%d", LONG + 2);
+	small_model_init(m, &ctx, room, options, 0);
 }
 
 /* Log P of the words after a row of the decoder's output, in double. */

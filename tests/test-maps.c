@@ -11,35 +11,12 @@
 #include "model/stack.h"
 #include "tests/scratch.h"
 #include "tests/unit.h"
+#include "tests/small_model.h"
 
 static struct n2d_ctx ctx;
 
 enum { S = 9, T = 7, D = 12, LONGEST = 9 };
 static int32_t src[S] = {4, 9, 5, 5, 13, 20, 22, 6, N2D_ID_END}, trg[T] = {7, 7, 12, 21, 4, 17, N2D_ID_END};
-
-static void model_init(struct n2d_transformer *m, const char *options)
-{
-	struct n2d_config c = {0};
-	struct n2d_rng r;
-	char text[256], *rest = text;
-	snprintf(text, sizeof text, "vocab=23 d-model=%d d-ff=20 heads=3 layers=2 %s", D, options);
-	assert_int_equal(n2d_config_preset(&c, "base"), 0);
-	for (char *word; (word = strsep(&rest, " "));) {
-		char *equals = strchr(word, '=');
-		if (!equals)
-			continue;
-		*equals = 0;
-		assert_int_equal(n2d_config_set(&c, word, equals + 1), 0);
-	}
-	if (n2d_transformer_init(m, &ctx, &c))
-		fail_msg("%s: %s", options, n2d_error_text());
-	n2d_parameters_init(&m->p, m->w, 3);
-	n2d_rng_init(&r, 5, 1);
-	for (size_t i = 0; i < m->p.n; i++) /* larger than at first: weights that are all alike hide mistakes */
-		for (size_t k = 0; k < m->p.list[i].count; k++)
-			m->w[m->p.list[i].offset + k] += (float)(n2d_rng_uniform(&r) - 0.5);
-	n2d_transformer_pack(&ctx, m);
-}
 
 /* ---- the definition, with a bound on an evaluation in float (u = 2^-24, gamma_n = n u / (1 - n u)) beside every number */
 
@@ -156,7 +133,7 @@ static void check_model(const char *options, size_t kinds)
 	struct n2d_transformer m;
 	struct n2d_maps maps;
 	struct n2d_pass p;
-	model_init(&m, options);
+	small_model_init(&m, &ctx, "", options, 0.5);
 	if (n2d_maps_make(&maps, &ctx, &m, src, S, trg, T))
 		fail_msg("%s: %s", options, n2d_error_text());
 	assert_int_equal(maps.n, kinds * 2);

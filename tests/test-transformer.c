@@ -7,41 +7,16 @@
 #include "base/size.h"
 #include "model/stack.h"
 #include "tests/unit.h"
+#include "tests/small_model.h"
 
 static struct n2d_ctx ctx;
 
 /* ---- models and batches */
 
-/* The options of a small model, "name=value name=value". GELU, because differences across a kink of ReLU tell nothing; ReLU is in the
- * comparison with PyTorch. */
-static struct n2d_config config(const char *options)
-{
-	struct n2d_config c = {0};
-	char text[512], *rest = text;
-	snprintf(text, sizeof text, "vocab=23 d-model=12 d-ff=20 heads=3 layers=2 dropout=0 activation=gelu %s", options);
-	assert_int_equal(n2d_config_preset(&c, "base"), 0);
-	for (char *word; (word = strsep(&rest, " "));) {
-		char *equals = strchr(word, '=');
-		if (equals) {
-			*equals = 0;
-			assert_int_equal(n2d_config_set(&c, word, equals + 1), 0);
-		}
-	}
-	return c;
-}
-
+/* GELU, because differences across a kink of ReLU tell nothing; ReLU is in the comparison with PyTorch. */
 static void model_init(struct n2d_transformer *m, const char *options)
 {
-	struct n2d_config c = config(options);
-	struct n2d_rng r;
-	if (n2d_transformer_init(m, &ctx, &c))
-		fail_msg("%s: %s", options, n2d_error_text());
-	n2d_parameters_init(&m->p, m->w, 3);
-	n2d_rng_init(&r, 5, 1);
-	for (size_t i = 0; i < m->p.n; i++) /* biases that are 0 and norms' weights that are 1 hide mistakes */
-		for (size_t k = 0; k < m->p.list[i].count; k++)
-			m->w[m->p.list[i].offset + k] += (float)(0.2 * n2d_rng_uniform(&r) - 0.1);
-	n2d_transformer_pack(&ctx, m);
+	small_model_init(m, &ctx, "dropout=0 activation=gelu", options, 0.1);
 }
 
 enum { B = 4, S = 7, T = 6, LONG = 2000, ROWS = LONG };
