@@ -98,7 +98,7 @@ planted src/cli/a.c '#include "simd/vec.h"'
 planted tests/a.c '#include "simd/vec_avx2.h"'
 planted bench/a.c '#include "tests/unit.h"'
 planted bench/a.cc '#include "cli/cli.h"'
-planted src/src.am 'libn2d_la_CFLAGS = -O3 -ffast-math'
+planted src/src.am 'libn2d_a_CFLAGS = -O3 -ffast-math'
 planted src/model/a.h '#include "model/b.h"' src/src.am 'model_headers = src/model/a.h'
 
 root=$src

@@ -175,10 +175,10 @@ for i in avx2 neon; do ./n2d info | grep -qE "^  $i +compiled +supported" && isa
 without="--disable-emu16 --disable-avx512 --without-benchmark --without-hwloc"
 [ $isa = emu8 ] && without="$without --disable-avx2 --disable-neon" || without="$without --disable-emu8"
 config=$(./config.status --config 2>/dev/null | grep -oE -e "--(host|build)=[^' ]*" | tr '\n' ' ')
-[ -f "$scratch/0/build/libn2d.la" ] || { mkdir -p "$scratch/0/build" &&
+[ -f "$scratch/0/build/libn2d.a" ] || { mkdir -p "$scratch/0/build" &&
 	$make -s distdir distdir="$scratch/0/src" >"$scratch/log" 2>&1 &&
 	(cd "$scratch/0/build" && ../src/configure $config $without CFLAGS=-O1 >"$scratch/log" 2>&1 &&
-		$make -s -j2 libn2d.la >"$scratch/log" 2>&1); } ||
+		$make -s -j2 libn2d.a >"$scratch/log" 2>&1); } ||
 	{ echo "the scratch build failed"; tail -n 20 "$scratch/log"; exit 99; }
 
 link=$scratch/link
@@ -193,19 +193,19 @@ run() {
 program() {
 	[ ! -s "$link/${1##*/}" ] || return 0
 	(cd "$scratch/0/build" && rm -f "$1" && $make V=1 "$1") >"$scratch/0/log" 2>&1 || return
-	sed -n 's/^libtool: link: //p' "$scratch/0/log" | tail -n 1 >"$link/${1##*/}"
+	grep -F -e "-o $1 " "$scratch/0/log" | tail -n 1 >"$link/${1##*/}"
 }
 # objects FILE: what is made from it; from a file of simd/ for the instruction set alone.
 objects() {
 	local only=/
-	case $1 in simd/*) only=/libsimd_${isa}_la- ;; esac
-	find simd src -name '*.Plo' -exec grep -lF "/$1" {} + | grep -F -e "$only" | sed 's|/\.deps/|/|; s|\.Plo$|.lo|'
+	case $1 in simd/*) only=/libsimd_${isa}_a- ;; esac
+	find simd src -name '*.Po' -exec grep -lF "/$1" {} + | grep -F -e "$only" | sed 's|/\.deps/|/|; s|\.Po$|.o|'
 }
 try() { # WORKER FILE PROGRAM ARGUMENT...: with the objects of FILE made again; 125 when they or the program cannot be made
 	local w=$1 file=$2 command
 	shift 2
 	(cd "$scratch/$w/build" && o=$(objects "$file") && [ -n "$o" ] && $make -s $o &&
-		command=$(sed "s|-o $1 |-o tests/mutant $(echo $o | sed 's/\.lo\b/.o/g') |" "$link/${1##*/}") && eval "$command") \
+		command=$(sed "s|-o $1 |-o tests/mutant $(echo $o) |" "$link/${1##*/}") && eval "$command") \
 		>"$scratch/$w/log" 2>&1 || return 125
 	shift
 	run "$w" tests/mutant "$@"

@@ -11,7 +11,7 @@ bad() {
 	failed=$((failed + 1))
 }
 
-# Objects of an instruction set's library are named for it by libtool: libsimd_avx2_la-reduce.o.
+# Objects of an instruction set's library are named for it by automake: libsimd_avx2_a-reduce.o.
 # Instructions of an object that a processor without AVX, or with AVX2 alone, does not have.
 vex='[[:space:]](v[a-z0-9]+|shlx|shrx|sarx|rorx|mulx|pdep|pext|andn|bextr|blsr|blsi|blsmsk)[[:space:]]'
 evex='%zmm[0-9]|%k[0-7]|%[xy]mm(1[6-9]|2[0-9]|3[01])'
@@ -26,8 +26,8 @@ above() {
 
 level() {
 	case $1 in
-	*lib*_avx512_la-*) echo avx512 ;;
-	*lib*_avx2_la-*) echo avx2 ;;
+	*lib*_avx512_a-*) echo avx512 ;;
+	*lib*_avx2_a-*) echo avx2 ;;
 	*n2d_bench-plain.o) echo avx512 ;; # plain loops, a function for each instruction set: the compiler's part of the comparison
 	*) echo baseline ;;
 	esac
@@ -35,7 +35,7 @@ level() {
 
 # has ISA REGEX: its library exists and uses what it was built for; and seen as the level below, is refused.
 has() {
-	o=$(find simd -name "libsimd_$1_la-reduce.o")
+	o=$(find simd -name "libsimd_$1_a-reduce.o")
 	[ -n "$o" ] || { echo "$1 is not built"; return; }
 	$objdump -d --no-show-raw-insn "$o" | grep -qE "$2" && good || bad "$o has no $2"
 	[ -n "$(above "$3" "$o")" ] && good || bad "$o passes as $3: this check sees nothing"
@@ -58,7 +58,7 @@ $found"
 fi
 
 # What a user's program links: all of it ours by name.
-[ -f .libs/libn2d.a ] && lib=.libs/libn2d.a || lib=libn2d.a
+lib=libn2d.a
 defined=$($nm -g --defined-only "$lib" 2>/dev/null | awk 'NF == 3 {print $3}' | grep -v '^__odr_asan')
 [ "$(printf '%s\n' "$defined" | grep -c '^n2d_')" -gt 20 ] && good || bad "$lib: hardly any symbols; was it built?"
 printf '%s\n' "$defined" | grep -q '^n2d_scalar_kernels$' && good || bad "$lib: has no kernels"
