@@ -80,8 +80,8 @@ static void profile_rows(struct csv_out *out, const struct model_case *m, const 
 	csv_row(out, "\"%s\",,(between operators),%.9g,0,0,0", m->c.id, rest / calls);
 }
 
-/* out: NULL for none. */
-static void profile(struct model_case *m, int calls, struct csv_out *out)
+/* out: NULL for none. Returns 1 when there was something to profile. */
+static int profile(struct model_case *m, int calls, struct csv_out *out)
 {
 	static struct n2d_profile p;
 	struct n2d_ctx ctx = *m->c.ctx;
@@ -93,12 +93,13 @@ static void profile(struct model_case *m, int calls, struct csv_out *out)
 	n2d_profile_stop(&p);
 	if (bad) {
 		fprintf(stderr, "n2d-bench: %s: %s\n", m->c.id, n2d_error_text());
-		return;
+		return 0;
 	}
 	printf("\n%s: %d calls\n", m->c.id, calls);
 	n2d_profile_print(&p, stdout, m->peak_flops, n2d_peak_bandwidth(m->c.ctx));
 	if (out)
 		profile_rows(out, m, &p, calls);
+	return 1;
 }
 
 /* FILE.csv has its profiles in FILE-profile.csv; what is not called so has none. -1 and a message. */
@@ -107,13 +108,15 @@ static int profiles(struct bench_case **c, size_t n, int calls, const char *csv)
 	char path[4096];
 	struct csv_out out;
 	size_t len = csv ? strlen(csv) : 0;
-	int file = len > 4 && strcmp(csv + len - 4, ".csv") == 0 && snprintf(path, sizeof path, "%.*s-profile.csv", (int)(len - 4), csv) < (int)sizeof path;
+	int any = 0, file = len > 4 && strcmp(csv + len - 4, ".csv") == 0 && snprintf(path, sizeof path, "%.*s-profile.csv", (int)(len - 4), csv) < (int)sizeof path;
 	if (file && csv_create(&out, path, "profile/1", "id,where,op,seconds,calls,flops,bytes"))
 		return -1;
 	for (size_t i = 0; i < n && !drive_stop; i++)
 		if (as_model(c[i])->once && c[i]->samples)
-			profile(as_model(c[i]), calls, file ? &out : NULL);
-	return file ? csv_finish(&out) : 0;
+			any |= profile(as_model(c[i]), calls, file ? &out : NULL);
+	if (file && !any)
+		csv_abandon(&out);
+	return file && any ? csv_finish(&out) : 0;
 }
 
 /* ---- the command */
