@@ -76,6 +76,8 @@ static size_t collect(struct timed *t, size_t room, struct n2d_ctx *ctx, int con
 			n = timed_kernels(t, n, room, ctx + i);
 	for (int i = 0; i < contexts; i++)
 		n = timed_operators(t, n, room, ctx + i);
+	for (int i = 0; i < contexts && !no_limits; i++)
+		n = operators_rows(t, n, room, ctx + i);
 	return n;
 }
 

@@ -8,6 +8,9 @@ size_t operators_attention(struct timed *t, size_t n, size_t room, const struct 
 size_t operators_gemm(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx);
 size_t operators_norm(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx);
 
+/* Beyond the caches, to be held against a limit: their memory and time are nothing for the gate, which has the same kernels in cache. */
+size_t operators_rows(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx);
+
 /* A peer's (blas.h): its products; its layer normalisation and softmax, where it is oneDNN. */
 struct blas;
 size_t operators_gemm_peers(struct timed *t, size_t n, size_t room, const struct n2d_ctx *ctx, const struct blas *peer);

@@ -59,6 +59,18 @@ int timed_group(struct bench_case **c, size_t n, const struct sample_plan *p, co
 	return bad ? -1 : 0;
 }
 
+/* How many times as fast as the same case with one thread; NAN where that is not there. */
+static double speedup(struct bench_case **c, size_t n, const struct timed *t)
+{
+	for (size_t i = 0; t->c.ctx->threads > 1 && i < n; i++) {
+		const struct timed *o = timed_of(c[i]);
+		if (o->c.ctx->threads == 1 && o->c.ctx->k == t->c.ctx->k && o->peer == t->peer && strcmp(o->op, t->op) == 0 &&
+		    strcmp(o->shape, t->shape) == 0 && strcmp(o->state, t->state) == 0 && c[i]->samples)
+			return sample_median(c[i], -1) / sample_median(&t->c, -1);
+	}
+	return NAN;
+}
+
 void timed_print(struct bench_case **c, size_t n, const struct roof_levels *levels)
 {
 	printf("%-58s %11s %6s %9s %8s  %5s  %s\n", "op/isa/shape", "median", "+-", "GFLOP/s", "GB/s", "% of", "limit");
@@ -75,6 +87,9 @@ void timed_print(struct bench_case **c, size_t n, const struct roof_levels *leve
 		       t->work.bytes / s.median / 1e9);
 		if (levels->n)
 			printf("  %4.0f%%  %s", 100 * t->limit.seconds / s.median, memory ? levels->level[t->limit.level].name : "peak");
+		double faster = speedup(c, n, t);
+		if (!isnan(faster))
+			printf("  %.2fx one thread", faster);
 		putchar('\n');
 	}
 }

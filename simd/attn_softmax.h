@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "simd/attn_tile.h"
-#include "simd/vmath.h"
 
 /* -inf to the lanes outside [lo, hi) of the vectors that [lo, hi) touches. */
 V_INLINE void attn_hide(float *s, size_t lo, size_t hi)
@@ -32,7 +31,7 @@ V_INLINE float attn_row_max(const float *s, size_t lo, size_t hi, float m)
 /* n vectors: s = exp(s - m), each lane added to a. */
 V_INLINE v_t attn_some_exp(const int n, float *s, v_t a, v_t m)
 {
-	v_t x[ATTN_CHAINS];
+	v_t x[V_CHAINS];
 	V_UNROLL
 	for (int i = 0; i < n; i++)
 		x[i] = v_sub(v_load(s + i * V_LANES), m);
@@ -50,8 +49,8 @@ V_INLINE v_t attn_row_exp(float *s, v_t a, size_t lo, size_t hi, float m)
 {
 	v_t mv = v_set1(m == -INFINITY ? 0 : m);
 	size_t j = v_whole(lo);
-	for (; j + (ATTN_CHAINS - 1) * V_LANES < hi; j += ATTN_CHAINS * V_LANES)
-		a = attn_some_exp(ATTN_CHAINS, s + j, a, mv);
+	for (; j + (V_CHAINS - 1) * V_LANES < hi; j += V_CHAINS * V_LANES)
+		a = attn_some_exp(V_CHAINS, s + j, a, mv);
 	for (; j < hi; j += V_LANES)
 		a = attn_some_exp(1, s + j, a, mv);
 	return a;

@@ -6,6 +6,7 @@
 
 #include "simd/attention.h"
 #include "simd/body.h"
+#include "simd/vmath.h"
 
 enum {
 	ATTN_MR = V_ATTN_MR,           /* rows of the tile, at most */
@@ -58,37 +59,13 @@ V_INLINE void attn_square(v_t t[V_LANES], const float *x, const size_t *at, size
 	v_transpose(t);
 }
 
-/* Vectors whose exponentials are computed side by side: each is a chain of some 50 cycles, and the processor looks only so far ahead. */
-enum { ATTN_CHAINS = V_LANES >= 16 ? 4 : V_LANES > 1 ? 2 : 1 };
-
-/* x = exp(x) for weights, n vectors, x <= 88: NaN -> NaN; below 2^-126, -inf included, 0. Cheaper than v_exp by
- * what only other arguments need. Relative error 1.5 u, and u |x| of the argument's scaling.
- *
- * t = x log2(e) = n + r: adding 1.5 * 2^23 + 127 rounds t to the integer n and leaves n + 127, the
- * exponent of 2^n as a float stores it, in the sum's last bits. 2^r = 1 + r q(r), q of degree 5
- * interpolating at Chebyshev nodes (relative error 1e-8). */
-V_INLINE void attn_exp(const int n, v_t x[ATTN_CHAINS])
+/* x = exp(x) for weights, n vectors, x <= 88. Relative error 1.5 u, and u |x| of the argument's scaling. */
+V_INLINE void attn_exp(const int n, v_t x[V_CHAINS])
 {
-	static const float q[] = {0x1.5f0890p-10f, 0x1.3b2a54p-7f, 0x1.c6af6cp-5f, 0x1.ebfbe0p-3f, 0x1.62e430p-1f, 1};
-	const v_t round = v_set1(0x1.8p23f + 127);
-	v_t t[ATTN_CHAINS], p[ATTN_CHAINS];
 	V_UNROLL
 	for (int i = 0; i < n; i++)
-		t[i] = v_max(v_set1(-127), v_mul(x[i], v_set1(0x1.715476p+0f)));
-	V_UNROLL
-	for (int i = 0; i < n; i++)
-		x[i] = v_add(t[i], round);
-	V_UNROLL
-	for (int i = 0; i < n; i++)
-		t[i] = v_sub(t[i], v_sub(x[i], round)), p[i] = v_set1(0x1.44138ap-13f);
-	V_UNROLL
-	for (int k = 0; k < 6; k++)
-		V_UNROLL
-		for (int i = 0; i < n; i++)
-			p[i] = v_mac(p[i], t[i], v_set1(q[k]));
-	V_UNROLL
-	for (int i = 0; i < n; i++)
-		x[i] = v_mul(p[i], i_bits(i_shl(v_bits(x[i]), 23)));
+		x[i] = v_mul(x[i], v_set1(0x1.715476p+0f));
+	v_weights(n, x);
 }
 
 #endif

@@ -22,6 +22,26 @@ V_INLINE void v_st(float *p, v_t a, size_t n)
 		v_storen(p, a, n);
 }
 
+/* Operators walk rows that follow each other, and passes over a row in the first-level cache leave memory idle: they fetch what comes
+ * two rows further, or 4 KiB. (A fetch may go anywhere.) Long rows would throw themselves out: nothing is fetched then. */
+enum { V_LINE = 16, V_ROW_MOST = 4096 };
+static inline size_t v_ahead(size_t n) { return n > V_ROW_MOST ? 0 : n < 512 ? 1024 : 2 * n; }
+
+/* The lines of `floats` floats at p. */
+V_INLINE void v_fetch(const float *p, const size_t floats)
+{
+	V_UNROLL
+	for (size_t i = 0; i < floats; i += V_LINE)
+		v_prefetch(p + i);
+}
+
+/* A vector at p[i] and after it: a line once. */
+V_INLINE void v_fetch_at(const float *p, size_t i)
+{
+	if (V_LANES >= V_LINE || i % V_LINE == 0)
+		v_prefetch(p + i);
+}
+
 /* Runs a statement for each vector of a row of n floats: it begins at i and has m lanes, V_LANES of them but in the last. */
 #define V_ROW(n, ...) \
 	do { \

@@ -32,7 +32,7 @@ static inline v_t v_loadn(const float *p, size_t n) { return _mm256_maskload_ps(
 static inline void v_storen(float *p, v_t a, size_t n) { _mm256_maskstore_ps(p, v_firsti_(n), a); }
 static inline i_t i_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
 static inline void i_store(int32_t *p, i_t a) { _mm256_storeu_si256((__m256i *)p, a); }
-static inline void v_prefetch(const float *p) { _mm_prefetch((const char *)p, _MM_HINT_T0); }
+#define v_prefetch(p) __builtin_prefetch(p)
 
 static inline v_t v_set1(float a) { return _mm256_set1_ps(a); }
 static inline v_t v_zero(void) { return _mm256_setzero_ps(); }

@@ -28,7 +28,7 @@ static inline v_t v_loadn(const float *p, size_t n) { return _mm512_maskz_loadu_
 static inline void v_storen(float *p, v_t a, size_t n) { _mm512_mask_storeu_ps(p, m_first(n), a); }
 static inline i_t i_load(const int32_t *p) { return _mm512_loadu_si512(p); }
 static inline void i_store(int32_t *p, i_t a) { _mm512_storeu_si512(p, a); }
-static inline void v_prefetch(const float *p) { _mm_prefetch((const char *)p, _MM_HINT_T0); }
+#define v_prefetch(p) __builtin_prefetch(p)
 
 static inline v_t v_set1(float a) { return _mm512_set1_ps(a); }
 static inline v_t v_zero(void) { return _mm512_setzero_ps(); }

@@ -68,7 +68,7 @@ static inline void i_store(int32_t *p, i_t a)
 	for (size_t l = 0; l < V_LANES; l++)
 		p[l] = a.i[l];
 }
-static inline void v_prefetch(const float *p) { (void)p; }
+#define v_prefetch(p) ((void)(p))
 
 V_EACH(v_t, f, v_set1, (float a), a)
 V_EACH(v_t, f, v_zero, (void), 0)

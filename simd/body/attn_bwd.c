@@ -10,7 +10,7 @@ enum { BLOCK = 4 * ATTN_MR };
 /* n vectors: s = exp(s - lse), dp = s (dp - delta). */
 V_INLINE void some_grad(const int n, float *s, float *dp, v_t lse, v_t delta)
 {
-	v_t p[ATTN_CHAINS];
+	v_t p[V_CHAINS];
 	V_UNROLL
 	for (int i = 0; i < n; i++)
 		p[i] = v_sub(v_load(s + i * V_LANES), lse);
@@ -27,8 +27,8 @@ V_INLINE void row_grad(float *s, float *dp, size_t lo, size_t hi, float lse, flo
 {
 	v_t l = v_set1(lse), d = v_set1(delta);
 	size_t j = v_whole(lo);
-	for (; j + (ATTN_CHAINS - 1) * V_LANES < hi; j += ATTN_CHAINS * V_LANES)
-		some_grad(ATTN_CHAINS, s + j, dp + j, l, d);
+	for (; j + (V_CHAINS - 1) * V_LANES < hi; j += V_CHAINS * V_LANES)
+		some_grad(V_CHAINS, s + j, dp + j, l, d);
 	for (; j < hi; j += V_LANES)
 		some_grad(1, s + j, dp + j, l, d);
 }

@@ -39,19 +39,19 @@ float N2D_FN(sum_exp)(const float *x, float top, size_t n)
 {
 	v_t vtop = v_set1(top), sum = v_zero();
 	size_t at = 0;
-	for (; at + ATTN_CHAINS * V_LANES <= n; at += ATTN_CHAINS * V_LANES) {
-		v_t e[ATTN_CHAINS];
+	for (; at + V_CHAINS * V_LANES <= n; at += V_CHAINS * V_LANES) {
+		v_t e[V_CHAINS];
 		V_UNROLL
-		for (size_t i = 0; i < ATTN_CHAINS; i++)
+		for (size_t i = 0; i < V_CHAINS; i++)
 			e[i] = v_sub(v_load(x + at + i * V_LANES), vtop);
-		attn_exp(ATTN_CHAINS, e);
+		attn_exp(V_CHAINS, e);
 		V_UNROLL
-		for (size_t i = 0; i < ATTN_CHAINS; i++)
+		for (size_t i = 0; i < V_CHAINS; i++)
 			sum = v_add(sum, e[i]);
 	}
 	for (; at < n; at += V_LANES) {
 		size_t m = n - at < V_LANES ? n - at : V_LANES;
-		v_t e[ATTN_CHAINS] = {v_sub(v_ld(x + at, m), vtop)};
+		v_t e[V_CHAINS] = {v_sub(v_ld(x + at, m), vtop)};
 		attn_exp(1, e);
 		sum = v_add(sum, v_sel(m_first(m), e[0], v_zero()));
 	}

@@ -10,18 +10,24 @@ struct stats {
 	float rstd;
 };
 
-V_INLINE struct stats statistics(const float *x, size_t n, float eps)
+/* Fetches what lies ahead of the row's source, and of the other one or NULL. */
+V_INLINE struct stats statistics(const float *x, size_t n, float eps, const float *source, const float *other)
 {
+	size_t ahead = v_ahead(n);
 	struct stats s = {N2D_FN(sum)(x, n) / (float)n, 0, 0};
 	v_t mean = v_set1(s.mean), sd[2] = {v_zero(), v_zero()}, ss[2] = {v_zero(), v_zero()};
 	size_t i = 0;
-	for (; i + 2 * V_LANES <= n; i += 2 * V_LANES)
+	for (; i + 2 * V_LANES <= n; i += 2 * V_LANES) {
+		v_fetch(source + i + ahead, 2 * V_LANES);
+		if (other)
+			v_fetch(other + i + ahead, 2 * V_LANES);
 		V_UNROLL
 		for (size_t j = 0; j < 2; j++) {
 			v_t d = v_sub(v_load(x + i + j * V_LANES), mean);
 			sd[j] = v_add(sd[j], d);
 			ss[j] = v_mac(d, d, ss[j]);
 		}
+	}
 	for (; i < n; i += V_LANES) {
 		size_t m = n - i < V_LANES ? n - i : V_LANES;
 		v_t d = v_sel(m_first(m), v_sub(v_ld(x + i, m), mean), v_zero());
@@ -39,17 +45,19 @@ void N2D_FN(layernorm_fwd)(float *y, float *s, float *mean, float *rstd, const f
 {
 	if (!n)
 		return;
+	const float *t = x;
+	float *sum = r && s ? s : y;
 	if (r) {
-		float *sum = s ? s : y;
 		N2D_FN(add)(sum, x, r, n);
-		x = sum;
+		t = sum;
 	}
-	struct stats t = statistics(x, n, eps);
-	v_t vmean = v_set1(t.mean), low = v_set1(t.low), k = v_set1(t.rstd);
-	V_ROW(n, v_t d = v_mul(v_sub(v_sub(v_ld(x + i, m), vmean), low), k);
+	struct stats q = statistics(t, n, eps, x, r);
+	v_t mean_ = v_set1(q.mean), low = v_set1(q.low), k = v_set1(q.rstd);
+	size_t ahead = v_ahead(n);
+	V_ROW(n, v_fetch_at(y + ahead, i); if (sum != y) v_fetch_at(sum + ahead, i); v_t d = v_mul(v_sub(v_sub(v_ld(t + i, m), mean_), low), k);
 	      v_st(y + i, v_mac(d, v_ld(gamma + i, m), v_ld(beta + i, m)), m));
-	*mean = t.mean + t.low;
-	*rstd = t.rstd;
+	*mean = q.mean + q.low;
+	*rstd = q.rstd;
 }
 
 /* With h = (x - mean) rstd and g = dy gamma: dx = rstd (g - mean(g) - h mean(g h)). */

@@ -4,15 +4,6 @@
 #include "simd/body.h"
 #include "simd/vmath.h"
 
-/* scale * x[i ..] of a row of n; lanes beyond it are -inf, of which the exponential is 0. */
-V_INLINE v_t scaled(const float *x, v_t scale, size_t i, size_t n)
-{
-	size_t left = n - i;
-	if (left >= V_LANES)
-		return v_mul(scale, v_load(x + i));
-	return v_sel(m_first(left), v_mul(scale, v_loadn(x + i, left)), v_set1(-INFINITY));
-}
-
 V_INLINE v_t load(const float *x, size_t i, size_t n) { return n - i >= V_LANES ? v_load(x + i) : v_loadn(x + i, n - i); }
 
 V_INLINE void store(float *y, size_t i, size_t n, v_t a)
@@ -23,28 +14,72 @@ V_INLINE void store(float *y, size_t i, size_t n, v_t a)
 		v_storen(y + i, a, n - i);
 }
 
-/* A NaN is passed over by the maximum and comes back through the exponential. */
-static float max_of(const float *x, v_t scale, size_t n)
+enum { GROUP = V_CHAINS * V_LANES };
+
+/* The x of the greatest score: the least if scale is negative. A NaN is passed over, and comes back through the exponential. */
+V_INLINE float leader(const float *x, size_t n, const int negative)
 {
-	v_t m = v_set1(-INFINITY);
-	for (size_t i = 0; i < n; i += V_LANES)
-		m = v_max(scaled(x, scale, i, n), m);
-	return v_hmax(m);
+	v_t none = v_set1(negative ? INFINITY : -INFINITY), a[V_CHAINS];
+	size_t i = 0;
+	V_UNROLL
+	for (int j = 0; j < V_CHAINS; j++)
+		a[j] = none;
+	for (; i + GROUP <= n; i += GROUP) {
+		V_UNROLL
+		for (int j = 0; j < V_CHAINS; j++)
+			a[j] = negative ? v_min(v_load(x + i + j * V_LANES), a[j]) : v_max(v_load(x + i + j * V_LANES), a[j]);
+	}
+	for (; i < n; i += V_LANES) {
+		v_t b = n - i >= V_LANES ? v_load(x + i) : v_sel(m_first(n - i), v_loadn(x + i, n - i), none);
+		a[0] = negative ? v_min(b, a[0]) : v_max(b, a[0]);
+	}
+	V_UNROLL
+	for (int j = 1; j < V_CHAINS; j++)
+		a[0] = negative ? v_min(a[j], a[0]) : v_max(a[j], a[0]);
+	return negative ? v_hmin(a[0]) : v_hmax(a[0]);
 }
 
-/* In place: the exponentials are written before the sum is known, and divided in a second pass
- * over what is still in the first-level cache. */
-static void softmax(float *y, const float *x, float scale, size_t n)
+V_INLINE v_t total(const v_t e[V_CHAINS])
 {
-	v_t s = v_set1(scale), m = v_set1(max_of(x, s, n)), sum = v_zero();
-	for (size_t i = 0; i < n; i += V_LANES) {
-		v_t e = v_exp(v_sub(scaled(x, s, i, n), m));
-		sum = v_add(sum, e);
-		store(y, i, n, e);
+	v_t a = V_CHAINS > 1 ? v_add(e[0], e[V_CHAINS > 1]) : e[0];
+	return V_CHAINS > 2 ? v_add(a, v_add(e[V_CHAINS - 2], e[V_CHAINS - 1])) : a;
+}
+
+/* y = exp(scale (x - lead)); returns the sum. Fetches what lies `ahead`. */
+V_INLINE float weights(float *y, const float *x, float scale, float lead, size_t n, size_t ahead)
+{
+	v_t c = v_set1(scale * 0x1.715476p+0f), top = v_set1(lead), sum = v_zero(), e[V_CHAINS];
+	size_t i = 0;
+	for (; i + GROUP <= n; i += GROUP) {
+		v_fetch(x + i + ahead, GROUP);
+		v_fetch(y + i + ahead, GROUP);
+		V_UNROLL
+		for (int j = 0; j < V_CHAINS; j++)
+			e[j] = v_mul(c, v_sub(v_load(x + i + j * V_LANES), top));
+		v_weights(V_CHAINS, e);
+		V_UNROLL
+		for (int j = 0; j < V_CHAINS; j++)
+			v_store(y + i + j * V_LANES, e[j]);
+		sum = v_add(sum, total(e));
 	}
-	v_t c = v_set1(1 / v_sum(sum));
-	for (size_t i = 0; i < n; i += V_LANES)
-		store(y, i, n, v_mul(c, load(y, i, n)));
+	for (; i < n; i += V_LANES) {
+		e[0] = v_mul(c, v_sub(load(x, i, n), top));
+		if (n - i < V_LANES)
+			e[0] = v_sel(m_first(n - i), e[0], v_set1(-INFINITY));
+		v_weights(1, e);
+		sum = v_add(sum, e[0]);
+		store(y, i, n, e[0]);
+	}
+	return v_sum(sum);
+}
+
+/* In place: the exponentials are written before the sum is known, and divided in a third pass over what is still in the
+ * first-level cache. */
+static void softmax(float *y, const float *x, float scale, size_t n, size_t ahead)
+{
+	float lead = scale < 0 ? leader(x, n, 1) : leader(x, n, 0);
+	v_t c = v_set1(1 / weights(y, x, scale, lead, n, ahead));
+	V_ROW(n, v_st(y + i, v_mul(c, v_ld(y + i, m)), m));
 }
 
 void N2D_FN(softmax_fwd)(float *y, const float *x, float scale, size_t first, size_t end, size_t n)
@@ -53,7 +88,7 @@ void N2D_FN(softmax_fwd)(float *y, const float *x, float scale, size_t first, si
 		end = first;
 	for (size_t i = 0; i < first; i++)
 		y[i] = 0;
-	softmax(y + first, x + first, scale, end - first);
+	softmax(y + first, x + first, scale, end - first, v_ahead(n));
 	for (size_t i = end; i < n; i++)
 		y[i] = 0;
 }

@@ -4,9 +4,9 @@
 
 #include "tests/problem/problem.h"
 
-enum { NORMAL, HUGE_SCORES, LOW_SCORES, HIDDEN_NAN, SEEN_NAN, CASES };
+enum { NORMAL, HUGE_SCORES, LOW_SCORES, HIDDEN_NAN, SEEN_NAN, NEGATIVE, CASES };
 
-static const float SCALE = 0.37f;
+static float scale_of(const struct problem *p) { return p->dim[3] == NEGATIVE ? -0.37f : 0.37f; }
 
 static void shapes(struct problem_use *u, const struct n2d_kernels *k)
 {
@@ -28,7 +28,7 @@ static void setup(struct problem *p)
 	size_t n = p->dim[0];
 	float *x = problem_in(p, n);
 	for (size_t j = 0; j < n; j++) {
-		x[j] *= p->dim[3] == HUGE_SCORES ? 1000 : 3;
+		x[j] *= p->dim[3] == HUGE_SCORES || p->dim[3] == NEGATIVE ? 1000 : 3;
 		x[j] -= p->dim[3] == LOW_SCORES ? 1e30f : 0;
 		if (p->dim[3] == HIDDEN_NAN && !seen(p, j))
 			x[j] = NAN;
@@ -40,37 +40,35 @@ static void setup(struct problem *p)
 
 static void fwd_call(struct problem *p, const struct n2d_kernels *k)
 {
-	k->softmax_fwd(problem_p(p, 1), problem_p(p, 0), SCALE, p->dim[1], p->dim[2], p->dim[0]);
+	k->softmax_fwd(problem_p(p, 1), problem_p(p, 0), scale_of(p), p->dim[1], p->dim[2], p->dim[0]);
 }
 
-/* With s = scale x rounded (u |s|) and D = max - s: a weight exp(s - max) has relative error e = 2 u max|s| + u D + 4 u
- * (two rounded scores, the rounded difference, exp within 2 ulp), the sum of them max e + gamma of one accumulator's additions, and
- * the division by way of a reciprocal 2 u. Results below the normal range are off by a denormal. */
+/* With D = scale (max x - x), the scaled distance from the greatest score: a weight exp(-D) has relative error e = 3 u D + 4 u (the
+ * difference, the constant scale / ln 2 and their product rounded, the exponential within 2 ulp), the sum of them max e + gamma of one
+ * accumulator's additions, and the division by way of a reciprocal 2 u. Weights below the normal range are 0, in y and in the sum. */
 static void fwd_check(struct problem *p)
 {
 	const float *x = problem_orig(p, 0), *y = problem_p(p, 1);
-	double max = -INFINITY, sum = 0, top = 0, worst = 0;
+	double max = -INFINITY, sum = 0, worst = 0;
 	int nan = 0;
 	for (size_t j = p->dim[1]; j < p->dim[2]; j++) {
-		double s = (double)SCALE * x[j];
-		max = s > max ? s : max;
-		top = fabs(s) > top ? fabs(s) : top;
+		max = fmax(max, (double)scale_of(p) * x[j]);
 		nan |= isnan(x[j]);
 	}
 	for (size_t j = p->dim[1]; j < p->dim[2]; j++) {
-		double D = max - (double)SCALE * x[j], e = expm1(2 * U32 * top + U32 * D + 4 * U32) * exp(-D);
+		double D = max - (double)scale_of(p) * x[j];
 		sum += exp(-D);
-		worst += D < 200 ? e : 0;
+		worst += (D < 200 ? expm1(3 * U32 * D + 4 * U32) * exp(-D) : 0) + 0x1p-126;
 	}
 	for (size_t j = 0; j < p->dim[0]; j++) {
 		if (!seen(p, j)) {
 			problem_near(p, "y", j, y[j], 0, 0);
 			continue;
 		}
-		double D = max - (double)SCALE * x[j], want = nan ? NAN : exp(-D) / sum;
-		double e = D < 200 ? expm1(2 * U32 * top + U32 * D + 4 * U32) : 1;
+		double D = max - (double)scale_of(p) * x[j], want = nan ? NAN : exp(-D) / sum;
+		double e = D < 200 ? expm1(3 * U32 * D + 4 * U32) : 1;
 		double bound = e + worst / sum + gamma_n(additions(p->k, (double)p->dim[0], 1) + 3);
-		problem_near(p, "y", j, y[j], want, fabs(want) * bound + 0x1p-148);
+		problem_near(p, "y", j, y[j], want, fabs(want) * bound + 0x1p-126);
 	}
 }
 
@@ -88,7 +86,7 @@ static void bwd_setup(struct problem *p)
 
 static void bwd_call(struct problem *p, const struct n2d_kernels *k)
 {
-	k->softmax_bwd(problem_p(p, 2), problem_p(p, 0), problem_p(p, 1), SCALE, p->dim[1], p->dim[2], p->dim[0]);
+	k->softmax_bwd(problem_p(p, 2), problem_p(p, 0), problem_p(p, 1), scale_of(p), p->dim[1], p->dim[2], p->dim[0]);
 }
 
 /* mean = sum dy y in one accumulator at least, each product rounded: gamma of so many times sum |dy y|; then a difference and two
@@ -103,7 +101,7 @@ static void bwd_check(struct problem *p)
 	}
 	double e = gamma_n(additions(p->k, (double)p->dim[0], 1) + 1) * abs;
 	for (size_t j = 0; j < p->dim[0]; j++) {
-		double want = seen(p, j) ? SCALE * (y[j] * (dy[j] - mean)) : 0, a = fabs((double)SCALE * y[j]);
+		double want = seen(p, j) ? (double)scale_of(p) * (y[j] * (dy[j] - mean)) : 0, a = fabs((double)scale_of(p) * y[j]);
 		double bound = seen(p, j) ? a * e * (1 + gamma_n(3)) + gamma_n(3) * fabs(want) + 0x1p-148 : 0;
 		problem_near(p, "dx", j, problem_p(p, 2)[j], want, bound);
 	}
