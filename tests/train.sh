@@ -37,6 +37,40 @@ train 0 --src "$scratch/s" --trg "$scratch/t" --valid-src "$scratch/s" --valid-t
 	--batch-tokens 8 --log-every 1
 err '^finished after step 6, .* in steps, [1-9][0-9]* MiB of memory at most; lowest validation nll [0-9]'
 grep -qiE 'nan|inf' "$scratch/edge/log.csv" "$scratch/edge/valid.csv" && bad "$what: numbers that are none" || good
+# Going on with fewer batches an epoch than were already taken of it: a new epoch, and no step on nothing.
+seq 1 60 | sed 's/.*/a b c/' >"$scratch/many"
+train 0 --src "$scratch/many" --trg "$scratch/many" -o "$scratch/fewer" $small --max-steps 10 --batch-tokens 8 --log-every 1
+train 0 --resume -o "$scratch/fewer" --max-steps 13 --batch-tokens 400 --log-every 1
+grep -qiE 'nan|inf' "$scratch/fewer/log.csv" && bad "$what: steps on nothing" || good
+tail -n 1 "$scratch/fewer/log.csv" | grep -q '^1,13,' && good || bad "$what: not 13 steps"
+
+# What a checkpoint could not hold is refused before the first step.
+printf 'a\000b\nc d\n' >"$scratch/zero"
+train 2 --src "$scratch/zero" --trg "$scratch/zero" -o "$scratch/none" $small --max-steps 1
+err 'zero:1: a zero byte'
+latin=$(printf 'caf\351.txt')
+if cp "$scratch/s" "$scratch/$latin" 2>/dev/null; then
+	train 2 --src "$scratch/$latin" --trg "$scratch/t" -o "$scratch/none" $small --max-steps 1
+	err 'not UTF-8'
+fi
+# Longer pairs are left out, and counted.
+printf 'a b c d e f g\na b\nc d\n' >"$scratch/longer"
+train 0 --src "$scratch/longer" --trg "$scratch/longer" -o "$scratch/short" $small --max-tokens 3 --max-steps 1
+err 'left out: 1 pairs longer than 3 tokens'
+twice=$(./n2d train --help | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p' | sort | uniq -d)
+[ -z "$twice" ] && good || bad "n2d train --help: two options of one name: $twice"
+
+# One training a directory.
+./n2d train --threads 1 --isa scalar --src "$scratch/many" --trg "$scratch/many" -o "$scratch/one" $small --max-steps 1000000 --max-epochs none -q 2>"$scratch/err" &
+first=$!
+n=0
+while [ ! -f "$scratch/one/log.csv" ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n + 1)); done
+train 2 --src "$scratch/many" --trg "$scratch/many" -o "$scratch/one" $small --max-steps 1 --seed 2
+err 'one: (another process works in this directory|there are checkpoints already)'
+train 2 --resume -o "$scratch/one" --max-steps 1
+kill -9 $first
+wait $first 2>/dev/null
+
 printf '\nb\na b c a b c\n' >"$scratch/in"
 ./n2d translate -q -m "$scratch/edge/step-00000006.safetensors" <"$scratch/in" >"$scratch/out" 2>"$scratch/err"
 [ $? = 0 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && [ -z "$(head -n 1 "$scratch/out")" ] && good || bad "translate: not three lines, the first empty"

@@ -77,8 +77,8 @@ int n2d_ctx_init(struct n2d_ctx *ctx, const char *isa, int threads)
 	memset(ctx, 0, sizeof *ctx);
 	if (choose(ctx, isa))
 		return -1;
-	if (threads < 0 || threads > 1024)
-		return n2d_error("threads: %d is not in 1 .. 1024", threads);
+	if (threads < 0 || threads > N2D_THREADS_MOST)
+		return n2d_error("threads: %d is not in 1 .. %d", threads, N2D_THREADS_MOST);
 	ctx->threads = threads ? threads : n2d_threads_default();
 #ifndef _OPENMP
 	ctx->threads = 1;

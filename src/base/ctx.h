@@ -12,9 +12,11 @@ struct n2d_cache {
 
 struct n2d_trace;
 
+enum { N2D_THREADS_MOST = 1024 };
+
 struct n2d_ctx {
 	const struct n2d_kernels *k;
-	int threads;
+	int threads; /* 1 to N2D_THREADS_MOST */
 	struct n2d_cache cache;
 	struct n2d_trace *trace; /* NULL: nobody watches */
 	float **pack;            /* pack[thread]: pack_floats of scratch for n2d_gemm */

@@ -220,3 +220,14 @@ int n2d_dir_make(const char *dir)
 		return 0;
 	return n2d_error("cannot make the directory '%s': %s", dir, strerror(errno));
 }
+
+int n2d_dir_lock(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	n2d_error("%s: %s", dir, fd >= 0 && errno == EWOULDBLOCK ? "another process works in this directory" : strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}

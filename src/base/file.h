@@ -45,5 +45,8 @@ int n2d_dir_each(const char *dir, int (*see)(void *arg, const char *name), void 
 
 /* Makes a directory unless it is there. -1 and a message. */
 int n2d_dir_make(const char *dir);
+/* Takes a directory for this process alone, until the descriptor that is returned is closed or the process ends. -1 and a message when another
+ * has it. */
+int n2d_dir_lock(const char *dir);
 
 #endif

@@ -82,7 +82,7 @@ static int option(struct args *a, int c, char **argv)
 	case 'b': return number(&a->beam, "--beam", 10000);
 	case 'v': a->vocab = optarg; return 0;
 	case 'i': a->ids = 1; return 0;
-	case 'p': return number(&a->threads, "--threads", 4096);
+	case 'p': return number(&a->threads, "--threads", N2D_THREADS_MOST);
 	case 'x': a->isa = optarg; return 0;
 	default: return n2d_bad_option(argv, c);
 	}

@@ -41,10 +41,10 @@ int n2d_model_args_config(struct n2d_config *c, const struct n2d_model_args *a)
 	return n2d_config_check(c) ? n2d_error_dashed() : 0;
 }
 
-void n2d_model_help(void)
+void n2d_model_help(const char *but)
 {
 	struct n2d_config base = {0};
 	n2d_config_preset(&base, "base");
 	printf("  --preset NAME            base (default), big or tiny; the options below change it\n");
-	n2d_table_help(&n2d_options, &base, "vocab");
+	n2d_table_help(&n2d_options, &base, "vocab", but);
 }

@@ -183,7 +183,7 @@ static void help(void)
 	       "  --json                   as one JSON object\n"
 	       "  --list                   every parameter: name, shape, number\n\n"
 	       "model options (default)\n");
-	n2d_model_help();
+	n2d_model_help(NULL);
 }
 
 static int size(size_t *to, const char *option)

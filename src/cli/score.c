@@ -57,7 +57,7 @@ static int option(struct args *a, int c, char **argv)
 	case 'k': a->tokens = 1; return 0;
 	case 'b': return number(&a->batch, "--batch-tokens", 1L << 40);
 	case 'l': return number(&a->longest, "--max-length", 0x7ffffffe);
-	case 'p': return number(&a->threads, "--threads", 4096);
+	case 'p': return number(&a->threads, "--threads", N2D_THREADS_MOST);
 	default: return n2d_bad_option(argv, c);
 	}
 }

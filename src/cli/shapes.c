@@ -32,7 +32,7 @@ static void help(void)
 	       "  --src-length N           n (11)\n"
 	       "  --trg-length N           m (7)\n\n"
 	       "model options (default)\n");
-	n2d_model_help();
+	n2d_model_help(NULL);
 }
 
 static void symbol(struct symbol *s, size_t *n, size_t value, const char *name)

@@ -36,11 +36,13 @@ int n2d_given_apply(const struct n2d_given *g, void *to)
 	return 0;
 }
 
-void n2d_table_help(const struct n2d_option_table *t, const void *defaults, const char *without_default)
+void n2d_table_help(const struct n2d_option_table *t, const void *defaults, const char *without_default, const char *but)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const struct n2d_option *o = &t->list[i];
 		char left[64], text[N2D_OPTION_TEXT];
+		if (but && !strcmp(o->name, but))
+			continue;
 		if (o->kind == N2D_OPTION_CHOICE) {
 			printf("  --%s %s\n%27s%s (%s)\n", o->name, o->choices, "", o->help, n2d_option_get(defaults, o, text));
 			continue;

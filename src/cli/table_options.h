@@ -27,7 +27,8 @@ int n2d_given_apply(const struct n2d_given *g, void *to);
 /* Puts "--" before the last message's option. Returns -1. */
 int n2d_error_dashed(void);
 
-/* One line an option, with its value in *defaults (an option that must be given has none: without_default, or NULL). */
-void n2d_table_help(const struct n2d_option_table *t, const void *defaults, const char *without_default);
+/* One line an option, with its value in *defaults (an option that must be given has none: without_default, or NULL), all
+ * but `but`, or NULL. */
+void n2d_table_help(const struct n2d_option_table *t, const void *defaults, const char *without_default, const char *but);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -14,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/model_options.h"
 #include "decode/valid_bleu.h"
+#include "text/utf8.h"
 #include "train/data.h"
 #include "train/profile.h"
 #include "train/train.h"
@@ -52,9 +54,9 @@ static void help(void)
 	       "  --profile                at the end, a table of where the time went, by operator\n"
 	       "  -q, --quiet              no progress\n\n"
 	       "training (default)\n");
-	n2d_table_help(&n2d_train_options, &defaults, NULL);
+	n2d_table_help(&n2d_train_options, &defaults, NULL, NULL);
 	printf("\nmodel (default)\n");
-	n2d_model_help();
+	n2d_model_help("vocab");
 }
 
 static int option(struct args *a, int c, char **argv)
@@ -79,7 +81,7 @@ static int option(struct args *a, int c, char **argv)
 		a->data.lines = (size_t)n;
 		return n < 0 ? N2D_EXIT_USAGE : 0;
 	}
-	case 'p': a->threads = n2d_number("train", "--threads", optarg, 1, 4096); return a->threads < 0 ? N2D_EXIT_USAGE : 0;
+	case 'p': a->threads = n2d_number("train", "--threads", optarg, 1, N2D_THREADS_MOST); return a->threads < 0 ? N2D_EXIT_USAGE : 0;
 	default:
 		if (n2d_given_keep(&a->train, c, optarg) || n2d_model_option(&a->model, c, optarg))
 			return 0;
@@ -155,7 +157,7 @@ struct session {
 	struct n2d_profile profile;
 	struct n2d_valid_bleu bleu;
 	char *vocabulary;
-	int has_ctx, has_data, has_model, has_training;
+	int has_ctx, has_data, has_model, has_training, has_dir, dir_lock;
 };
 
 static void close_all(struct session *s)
@@ -168,6 +170,8 @@ static void close_all(struct session *s)
 		n2d_data_close(&s->data);
 	if (s->has_ctx)
 		n2d_ctx_free(&s->ctx);
+	if (s->has_dir)
+		close(s->dir_lock);
 	n2d_safetensors_close(&s->old_model);
 	n2d_safetensors_close(&s->old_state);
 	free(s->vocabulary);
@@ -311,6 +315,26 @@ static int refuse_used_dir(const struct session *s)
 	return n ? n2d_error("%s: there are checkpoints already; --resume goes on from them, another -o starts anew", s->a->dir) : 0;
 }
 
+/* Only from now on nobody else can put checkpoints there. */
+static int take_dir(struct session *s)
+{
+	if (n2d_dir_make(s->a->dir) || (s->dir_lock = n2d_dir_lock(s->a->dir)) < 0)
+		return -1;
+	s->has_dir = 1;
+	return refuse_used_dir(s);
+}
+
+/* A checkpoint's metadata name the training's files. */
+static int check_paths(struct session *s)
+{
+	for (size_t i = 0; i < DATA_KEYS; i++) {
+		const char *path = *data_field(&s->source, i);
+		if (path && n2d_utf8_valid(path, strlen(path)) != strlen(path))
+			return n2d_error("--%s %s: a path that is not UTF-8, which no checkpoint can name", data_keys[i], path);
+	}
+	return 0;
+}
+
 /* ---- reports */
 
 static void introduce(const struct session *s)
@@ -406,8 +430,8 @@ int n2d_cmd_train(int argc, char **argv)
 		return code < 0 ? N2D_EXIT_OK : code;
 	if ((code = check(&a)) || (code = settle(&s)))
 		;
-	else if (n2d_train_step_options(&so, &s.options, s.config.d_model) || refuse_used_dir(&s) || open_data(&s) || open_model(&s) ||
-		 n2d_dir_make(a.dir))
+	else if (n2d_train_step_options(&so, &s.options, s.config.d_model) || refuse_used_dir(&s) || check_paths(&s) || open_data(&s) ||
+		 open_model(&s) || take_dir(&s))
 		code = bad_input();
 	else
 		code = run(&s);

@@ -1,4 +1,5 @@
 /* n2d translate: beam search from lines to lines. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static int option(struct args *a, int c, char **argv)
 	case 'n': code = number(&n, "--nbest", 1, 10000); a->nbest = (long)n; break;
 	case 'M': code = number(&n, "--max-source", 1, 0x7ffffffe); a->longest = (long)n; break;
 	case 'u': code = number(&n, "--buffer", 1, 1L << 30); a->buffer = (long)n; break;
-	case 'p': code = number(&n, "--threads", 1, 4096); a->threads = (long)n; break;
+	case 'p': code = number(&n, "--threads", 1, N2D_THREADS_MOST); a->threads = (long)n; break;
 	default: return n2d_bad_option(argv, c);
 	}
 	return code;
@@ -162,7 +163,7 @@ static int flush(struct session *s)
 		print(s, &t[i]);
 	if (!bad) {
 		n2d_translations_free(t, c->pairs);
-		fflush(stdout);
+		bad = fflush(stdout) || ferror(stdout) ? n2d_error("standard output: %s", strerror(errno)) : 0;
 		progress(s);
 	}
 	n2d_corpus_clear(c);

@@ -133,6 +133,8 @@ static struct n2d_vocab_entry *counted(struct n2d_vocab *v, const char *token, s
 int n2d_vocab_count(struct n2d_vocab *v, const char *text, size_t bytes)
 {
 	const char *token, *end = text + bytes;
+	if (memchr(text, 0, bytes))
+		return n2d_error("a zero byte, which no token of a vocabulary can hold");
 	for (size_t n; (token = n2d_words_next(&text, end, &n));) {
 		struct n2d_vocab_entry *e = counted(v, token, n);
 		if (!e)

@@ -21,7 +21,8 @@ static int count(struct n2d_data *d, const char *path)
 	while ((more = n2d_lines_next(&l)) > 0) {
 		const char *text = l.text;
 		size_t bytes = l.length;
-		if (n2d_lines_utf8(&l) || n2d_pieces_edit(&d->pieces, &text, &bytes) || n2d_vocab_count(&d->vocab, text, bytes)) {
+		if (n2d_lines_utf8(&l) || n2d_pieces_edit(&d->pieces, &text, &bytes) ||
+		    (n2d_vocab_count(&d->vocab, text, bytes) && n2d_lines_error(&l, "%s", n2d_error_text()))) {
 			more = -1;
 			break;
 		}

@@ -18,7 +18,7 @@ static const struct n2d_option options[] = {
 	REAL("clip", clip, 0, 1e30, "largest norm of the gradients; 0: none"),
 	SIZE("batch-tokens", batch_tokens, NULL, 1, "padded tokens a batch, of the longer side"),
 	SIZE("accumulate", accumulate, NULL, 1, "batches a step"),
-	SIZE("max-length", max_length, "none", 0, "tokens of a sentence; pairs with a longer side are left out"),
+	SIZE("max-tokens", max_length, "none", 0, "tokens of a sentence; pairs with a longer side are left out"),
 	SIZE("max-steps", max_steps, "none", 0, "steps after which training ends"),
 	SIZE("max-epochs", max_epochs, "none", 0, "epochs after which training ends"),
 	SIZE("patience", patience, "none", 0, "validations without a lower loss after which training ends"),

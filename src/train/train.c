@@ -155,6 +155,10 @@ enum n2d_train_end n2d_train_run(struct n2d_training *t)
 {
 	struct n2d_step_options so;
 	int saved = 1;
+	if (t->at.batch >= t->train->count) { /* goes on with fewer batches an epoch: this one has none left */
+		t->at.epoch++;
+		t->at.batch = 0;
+	}
 	if (n2d_train_step_options(&so, t->options, t->model->c.d_model))
 		return N2D_TRAIN_FAILED;
 	if (n2d_train_log_open(&t->log, t->dir, t->progress, t->optimiser.step))
