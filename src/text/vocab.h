@@ -34,7 +34,8 @@ struct n2d_vocab {
 int n2d_vocab_init(struct n2d_vocab *v, int ids);
 void n2d_vocab_free(struct n2d_vocab *v);
 
-/* Counts the tokens of a line, new ones at the end. With ids, every integer up to the largest becomes an entry. */
+/* Counts the tokens of a line, new ones at the end. With ids, every integer up to the largest becomes an entry. A zero byte is refused (-1 and a
+ * message): no file could keep the token. */
 int n2d_vocab_count(struct n2d_vocab *v, const char *text, size_t bytes);
 
 /* Counts the lines of a file (text/lines.h). The message names file and line: invalid UTF-8, with ids what is no integer. */
