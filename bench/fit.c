@@ -132,9 +132,10 @@ int fit_first_below(const double *a, const double *b, size_t points)
 double fit_crossing(const double *n, const double *a, const double *b, size_t points)
 {
 	double at = 0;
-	int last = 0;
+	int last = 0, changes = 0;
 	for (size_t i = 0, from = 0; i < points; i++) {
 		int s = side(a[i], b[i]);
+		changes += s && last && s != last;
 		if (s > 0 && last < 0) {
 			double l = log(a[from] / b[from]), r = log(a[i] / b[i]);
 			at = exp(log(n[from]) + (log(n[i]) - log(n[from])) * l / (l - r));
@@ -144,7 +145,7 @@ double fit_crossing(const double *n, const double *a, const double *b, size_t po
 			from = i;
 		}
 	}
-	return last < 0 ? INFINITY : at;
+	return changes > 1 ? NAN : last < 0 ? INFINITY : at;
 }
 
 double fit_crossing_predicted(const struct fit *a, const struct fit *b, double d)

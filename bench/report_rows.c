@@ -33,7 +33,7 @@ static void facts(struct html *h, const json_t *o)
 {
 	static const char *const key[][2] = {
 		{"cpu", "processor"}, {"architecture", "architecture"}, {"processors", "processors"}, {"threads", "threads used"},
-		{"pinned_to", "pinned to"}, {"system", "system"}, {"governor", "governor"}, {"load", "load before"},
+		{"pinned_to", "pinned to"}, {"system", "system"}, {"governor", "governor"}, {"load", "load"},
 		{"transparent_hugepage", "huge pages"}, {"compiler", "compiler"}, {"cflags", "flags"}, {"version", "n2d"},
 		{"revision", "revision"}, {"date", "date"},
 	};

@@ -30,7 +30,7 @@ struct table_row {
 struct table_pair {
 	const char *a, *b; /* a is cheaper at short lengths */
 	double to;                                     /* the longest length both were measured at */
-	double n, predicted, mixing, mixing_predicted; /* n*; INFINITY: a stays cheaper; NAN: not measured on common lengths */
+	double n, predicted, mixing, mixing_predicted; /* n*; INFINITY: a stays cheaper; NAN: unclear, or mixing not measured */
 };
 
 /* Slopes are taken over the largest part of the sweep: from the longest down to a sixteenth of it. Below, overheads that do
@@ -61,5 +61,7 @@ void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL]);
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL]);
 /* Does one overtake the other somewhere, by measurement or by the fits? */
 int table_crosses(const struct table_pair *p);
+/* They change places more than once. */
+int table_unclear(const struct table_pair *p);
 
 #endif

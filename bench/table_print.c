@@ -48,7 +48,9 @@ static void predicted(double n, double to, char *text, size_t size)
 		crossing(n > TABLE_FAR * to ? INFINITY : n, TABLE_FAR * to, text, size);
 }
 
-int table_crosses(const struct table_pair *p) { return (isfinite(p->n) && p->n > 0) || p->predicted <= TABLE_FAR * p->to; }
+int table_unclear(const struct table_pair *p) { return isnan(p->n); }
+
+int table_crosses(const struct table_pair *p) { return !table_unclear(p) && ((isfinite(p->n) && p->n > 0) || p->predicted <= TABLE_FAR * p->to); }
 
 static const char *const head[TABLE_CELLS] = {"layer", "stated", "n: mixing", "n: whole", "d: mixing", "d: whole", "sequential", "measured",
 					"path", "measured", "layers", "limit %", "(range)"};
@@ -105,14 +107,20 @@ void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL])
 	predicted(p->mixing_predicted, p->to, c[3], TABLE_CELL);
 }
 
-/* The pairs in which one stays cheaper. */
+/* The pairs in which one stays cheaper, or ties; and those that change places more than once. */
 static void always(const struct table *t, FILE *f)
 {
 	int n = 0;
 	for (size_t i = 0; i < t->pairs; i++)
-		if (!table_crosses(t->pair + i))
+		if (!table_crosses(t->pair + i) && !table_unclear(t->pair + i))
 			fprintf(f, "%s %s than %s", n++ ? "," : "", t->pair[i].a, t->pair[i].b);
 	fprintf(f, n ? "\n" : " none\n");
+	n = 0;
+	for (size_t i = 0; i < t->pairs; i++)
+		if (table_unclear(t->pair + i))
+			fprintf(f, "%s %s and %s", n++ ? "," : "\nNo order, they change places more than once:", t->pair[i].a, t->pair[i].b);
+	if (n)
+		putc('\n', f);
 }
 
 void table_text(const struct table *t, FILE *f)
@@ -149,7 +157,7 @@ void table_text(const struct table *t, FILE *f)
 		table_pair_cells(p, c);
 		fprintf(f, "  %-48s %6s %10s  %14s %10s\n", names, c[0], c[1], c[2], c[3]);
 	}
-	fprintf(f, "\ncheaper throughout, and by the fits up to %d times the largest n:", TABLE_FAR);
+	fprintf(f, "\nCheaper throughout or within %.0f %%, and by the fits up to %d times the largest n:", 100 * FIT_TIE, TABLE_FAR);
 	always(t, f);
 }
 
@@ -182,7 +190,7 @@ void table_markdown(const struct table *t, FILE *f)
 		table_pair_cells(t->pair + i, c);
 		fprintf(f, "| %s, %s | %s | %s | %s | %s |\n", t->pair[i].a, t->pair[i].b, c[0], c[1], c[2], c[3]);
 	}
-	fprintf(f, "\nCheaper throughout, and by the fits up to %d times the largest n:", TABLE_FAR);
+	fprintf(f, "\nCheaper throughout or within %.0f %%, and by the fits up to %d times the largest n:", 100 * FIT_TIE, TABLE_FAR);
 	always(t, f);
 }
 

@@ -123,6 +123,8 @@ static void test_crossing(void **state)
 	const double through[] = {2, 6.01, 13, 70}; /* below, tie, above: between the first and the third */
 	double crossed = fit_crossing(n, through, line, 4);
 	assert_true(crossed > 64 && crossed < 256);
+	const double restless[] = {2, 7, 11, 70}; /* below, above, below, above */
+	assert_true(isnan(fit_crossing(n, restless, line, 4)));
 	struct fit a = {.c = {0, 4e-11, 1e-11}}, b = {.c = {0, 1.4e-10, 0}};
 	UNIT_NEAR("", "predicted", 0, fit_crossing_predicted(&a, &b, 512), 5120, 1); /* 4d + n = 14d */
 	assert_true(isinf(fit_crossing_predicted(&b, &a, 512))); /* below from there on */
