@@ -152,11 +152,15 @@ static void merge(struct row *into, const struct row *from)
 
 static void sweep(void)
 {
+#ifdef _OPENMP
 #pragma omp parallel
+#endif
 	{
 		struct row mine[ROWS];
 		memcpy(mine, rows, sizeof mine);
+#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 64)
+#endif
 		for (uint32_t run = 0; run < RUNS; run++) {
 			int sampled = run % STEP == 0 || edge(run);
 			if (!whole && !sampled)
@@ -172,7 +176,9 @@ static void sweep(void)
 					run_row(mine + r, x, 1, sampled);
 			}
 		}
+#ifdef _OPENMP
 #pragma omp critical
+#endif
 		for (size_t r = 0; r < ROWS; r++)
 			merge(rows + r, mine + r);
 	}
