@@ -152,7 +152,7 @@ static void sum_exp_call(struct problem *p, const struct n2d_kernels *k)
 	p->scalar[0] = k->sum_exp(problem_p(p, 0), (float)p->scalar[1], p->dim[0]);
 }
 
-/* A term's argument d is rounded once and its exponential is off by 1.5 u + u |d| (simd/attn_tile.h): (2 + 2 |d|) u; below 2^-126 it is 0.
+/* A term's argument d is rounded once and its exponential is off by 1.5 u + u |d| (v_weights in simd/vmath.h): (2 + 2 |d|) u; below 2^-126 it is 0.
  * Each then passes the additions of one chain a lane. */
 static void sum_exp_check(struct problem *p)
 {
