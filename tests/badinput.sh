@@ -91,6 +91,12 @@ for command in 'bleu long-word -i long-word -q' 'bleu long-line -i long-line -q'
 	timeout 60 "$n2d" $command >out 2>err && good || bad "n2d $command: exit code $?"
 done
 
+timeout 60 "$n2d" attention -m model --csv new --heat new a >out 2>err
+[ $? = 2 ] && grep -q 'two outputs into one file' err && [ ! -e new ] && good || bad 'attention: two outputs into one file'
+# What a step costs is a formula, not a walk over the pairs.
+timeout 20 "$n2d" params --preset tiny --batch 1 --vocab 100 --src-length 1000000000 --trg-length 1000000000 >out 2>err
+[ $? != 124 ] && good || bad 'params of a long sentence: no end'
+
 # Weights of 60,000 by 60,000 tokens, 24 times, fit no memory: said before the translation, which would take minutes.
 timeout 60 "$n2d" attention -m model --csv new "$(head -c 120000 long-line)" >out 2>err
 [ $? = 1 ] && grep -q '^n2d attention: no memory for' err && [ ! -e new ] && good || bad 'attention of a long sentence'

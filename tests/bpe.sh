@@ -97,6 +97,9 @@ done
 run 0 /dev/null --help
 run 0 /dev/null learn --help
 if [ -w /dev/full ]; then
+	what="n2d bpe restore, its output full"
+	yes 'a line that goes on and on' | timeout 20 ./n2d bpe restore >/dev/full 2>"$scratch/err"
+	[ $? = 1 ] && good || bad "$what: it reads on"
 	./n2d bpe apply -c "$golden.codes" <"$golden.txt" >/dev/full 2>"$scratch/err"
 	[ $? = 1 ] && good || bad 'apply to a full disk'
 fi

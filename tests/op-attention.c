@@ -57,8 +57,22 @@ static void check_version(const struct n2d_attention *a, uint64_t seed, int thre
 	oracle_free(o);
 }
 
+/* Four FLOPs a feature of each pair that sees each other: what all per cents of peak stand on. */
+static void check_flops(const struct n2d_attention *a)
+{
+	size_t pairs = 0;
+	for (size_t b = 0; b < a->B; b++)
+		for (size_t i = 0; i < a->Tq; i++)
+			for (size_t j = 0; j < a->Tk; j++)
+				pairs += (size_t)oracle_sees(a, b, i, j);
+	size_t want = 4 * pairs * a->H * a->K;
+	if (n2d_attention_flops(a) != (double)want)
+		fail_msg("%zu FLOPs, should be %zu: B%zu Tq%zu Tk%zu causal%d R%zu", (size_t)n2d_attention_flops(a), want, a->B, a->Tq, a->Tk, a->causal, a->window);
+}
+
 static void check(const struct n2d_attention *a, uint64_t seed, int threads)
 {
+	check_flops(a);
 	check_version(a, seed, threads, 0);
 	check_version(a, seed, threads, 1);
 }

@@ -68,8 +68,14 @@ while [ ! -f "$scratch/one/log.csv" ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n + 
 train 2 --src "$scratch/many" --trg "$scratch/many" -o "$scratch/one" $small --max-steps 1 --seed 2
 err 'one: (another process works in this directory|there are checkpoints already)'
 train 2 --resume -o "$scratch/one" --max-steps 1
-kill -9 $first
-wait $first 2>/dev/null
+
+# A signal ends it after the step: what it has is kept, and a script can tell it from an end.
+n=0
+until [ "$(wc -l <"$scratch/one/log.csv")" -gt 1 ] || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
+kill -TERM $first
+wait $first
+code=$?
+[ $code = 143 ] && ls "$scratch/one" | grep -q 'state.safetensors$' && good || bad "SIGTERM: exit code $code, or no checkpoint"
 
 printf '\nb\na b c a b c\n' >"$scratch/in"
 ./n2d translate -q -m "$scratch/edge/step-00000006.safetensors" <"$scratch/in" >"$scratch/out" 2>"$scratch/err"

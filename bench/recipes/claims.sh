@@ -25,9 +25,7 @@ learn() {
 	"$n2d" train "$@" -o "$dir" || code=$?
 	[ $code -le 1 ] || exit $code
 	if [ $code = 0 ]; then
-		# A signal ends n2d train in good order, too: the result is that of the last step or none.
-		awk -F, -v n="$steps" 'END {if ($2 != n) exit 1; print $5, 100 - $7}' "$dir/valid.csv" >"$dir/result" ||
-			{ echo "claims.sh: $name was stopped; the same command goes on" >&2; exit 130; }
+		awk -F, 'END {print $5, 100 - $7}' "$dir/valid.csv" >"$dir/result"
 	elif [ -s "$dir/log.csv" ]; then
 		echo inf 100 >"$dir/result"
 	else

@@ -25,15 +25,12 @@ codes() { cat "$data/train.en" "$data/train.de" | "$n2d" bpe learn -s "$merges" 
 
 train() {
 	local fresh=(--src "$data/train.en" --trg "$data/train.de" --valid-src "$data/val.en" --valid-trg "$data/val.de" --bpe "$out/codes"
-		"${settings[@]}" --seed "$seed") stopped=
-	trap 'stopped=1' INT TERM # n2d train then ends as it should: not the end of the training
+		"${settings[@]}" --seed "$seed")
 	if compgen -G "$run/step-*.state.safetensors" >/dev/null; then
 		"$n2d" train --resume -o "$run" --max-steps "$steps"
 	else
 		"$n2d" train "${fresh[@]}" -o "$run" --max-steps "$steps"
 	fi
-	trap - INT TERM
-	[ -z "$stopped" ] || { echo "$name: stopped; the same command goes on" >&2; exit 130; }
 	echo done >"$run/finished"
 }
 

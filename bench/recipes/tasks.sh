@@ -11,19 +11,16 @@ mkdir -p "$out"
 
 # learn NAME STEPS OPTIONS...
 learn() {
-	local task=$1 steps=$2 dir=$out/$1 stopped=
+	local task=$1 steps=$2 dir=$out/$1
 	shift 2
 	[ ! -s "$dir/exact" ] || return 0
 	echo "== $task" >&2
-	trap 'stopped=1' INT TERM # n2d train then ends as it should: not the end of the training
 	if compgen -G "$dir/step-*.state.safetensors" >/dev/null; then
 		"$n2d" train --resume -o "$dir" ${TRAIN:-}
 	else
 		echo "n2d train --task $task $*" >"$out/$task.command"
 		"$n2d" train --task "$task" "$@" --max-steps "$steps" --max-epochs none --valid-bleu 0 --keep 1 -o "$dir" ${TRAIN:-}
 	fi
-	trap - INT TERM
-	[ -z "$stopped" ] || { echo "tasks.sh: stopped; the same command goes on" >&2; exit 130; }
 	"$n2d" make-data "$task" --split test --lines $lines -o "$out/$task"
 	"$n2d" translate -q -m "$(ls "$dir"/step-*.safetensors | grep -v state | tail -n 1)" --beam 1 -i "$out/$task.src" >"$dir/out"
 	paste -d'|' "$dir/out" "$out/$task.trg" | awk -F'|' '{right += $1 == $2} END {print 100 * right / NR}' >"$dir/exact.tmp"

@@ -304,6 +304,10 @@ static int check(const struct args *a, int argc, char **argv)
 		return n2d_usage("attention", "a sentence must be given; see n2d attention --help");
 	if (!a->out[LINES] && !a->out[HEAT] && !a->out[CSV])
 		return n2d_usage("attention", "--lines, --heat or --csv must be given: what to write; see n2d attention --help");
+	for (size_t i = 0; i < OUTPUTS; i++)
+		for (size_t k = 0; k < i; k++)
+			if (a->out[i] && a->out[k] && strcmp(a->out[i], a->out[k]) == 0)
+				return n2d_usage("attention", "%s: two outputs into one file", a->out[i]);
 	return 0;
 }
 

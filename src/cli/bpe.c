@@ -142,7 +142,7 @@ static int each_line(const struct args *a, int (*line)(void *what, const struct 
 		return bad_input(a);
 	if (n2d_out_open(&out, a->output))
 		code = failed(a);
-	while (!code && (more = n2d_lines_next(&l)) > 0 && (more = line(what, &l, &out)) == 0) {
+	while (!code && !out.error && (more = n2d_lines_next(&l)) > 0 && (more = line(what, &l, &out)) == 0) {
 		n2d_out_write(&out, "\n", (size_t)l.ended);
 		if (n2d_lines_waits(&l))
 			n2d_out_flush(&out);

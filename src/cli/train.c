@@ -138,7 +138,7 @@ static int stop(void) { return caught; }
 /* The first time the step is finished; a second time ends at once. */
 static void on_signal(int sig)
 {
-	caught = 1;
+	caught = sig;
 	signal(sig, SIG_DFL);
 }
 
@@ -372,7 +372,7 @@ static int conclude(const struct session *s, enum n2d_train_end end)
 		if (end == N2D_TRAIN_STOPPED)
 			fprintf(stderr, "go on with: n2d train --resume -o %s\n", s->a->dir);
 	}
-	return N2D_EXIT_OK;
+	return end == N2D_TRAIN_STOPPED ? 128 + caught : N2D_EXIT_OK; /* as a shell tells it of a program that a signal ended */
 }
 
 /* ---- the command */

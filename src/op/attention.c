@@ -125,13 +125,26 @@ int n2d_attn_open(const struct n2d_ctx *ctx, struct n2d_call *call, const char *
 
 size_t n2d_attn_span(const struct n2d_attention *a, struct n2d_strides s) { return a->H ? (a->H - 1) * s.sh + a->K : 0; }
 
+/* The sum of clamp(i + shift, keys) over the rows i < row. */
+static double keys_before(size_t row, ptrdiff_t shift, size_t keys)
+{
+	ptrdiff_t first = shift < 0 ? 0 : shift, n = (ptrdiff_t)keys, end = (ptrdiff_t)row + shift;
+	double rising = (double)((end < n ? end : n) - first), full = (double)(end - (first > n ? first : n));
+	return (rising > 0 ? rising * (2 * (double)first + rising - 1) / 2 : 0) + (full > 0 ? full * (double)n : 0);
+}
+
+static double keys_in(const struct n2d_band *w, ptrdiff_t shift)
+{
+	return keys_before(w->row1, shift, w->keys) - keys_before(w->row0, shift, w->keys);
+}
+
 double n2d_attention_flops(const struct n2d_attention *a)
 {
 	double pairs = 0;
 	for (size_t b = 0; b < a->B; b++) {
 		struct n2d_band w = n2d_attention_band(a, b);
-		for (size_t i = w.row0; i < w.row1; i++)
-			pairs += (double)(n2d_clamp((ptrdiff_t)i + w.end, w.keys) - n2d_clamp((ptrdiff_t)i + w.first, w.keys));
+		if (w.row0 < w.row1)
+			pairs += keys_in(&w, w.end) - keys_in(&w, w.first);
 		if (!a->klen && !a->qlen) {
 			pairs *= (double)a->B;
 			break;
