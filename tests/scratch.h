@@ -40,14 +40,16 @@ static inline const char *scratch_path(const char *name)
 }
 
 /* Its path, with this text. */
-static inline const char *scratch_put(const char *name, const char *text)
+static inline const char *scratch_put_bytes(const char *name, const char *text, size_t n)
 {
 	const char *path = scratch_path(name);
 	FILE *f = fopen(path, "wb");
 	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fwrite(text, 1, n, f), n);
 	assert_int_equal(fclose(f), 0);
 	return path;
 }
+
+static inline const char *scratch_put(const char *name, const char *text) { return scratch_put_bytes(name, text, strlen(text)); }
 
 #endif

@@ -1,0 +1,257 @@
+#!/bin/sh
+# n2d-bench as a user meets it: exit codes, one clear line on standard error, the files it reads and writes.
+# In the build directory.
+set -u
+[ -x ./n2d-bench ] || { echo "skipped: built without n2d-bench"; exit 77; }
+. "${srcdir:-.}/tests/program.sh"
+
+# What can never be measured is refused before anything is.
+for command in roof kernels layers decode; do
+	run 2 ./n2d-bench $command --isa=
+	err "--isa: ''"
+	run 2 env N2D_ISA=sse9 ./n2d-bench $command
+	err ': N2D_ISA: '
+	run 2 ./n2d-bench $command --isa scalar --threads 4294967297
+	err 'not in 1 \.\. 1024'
+	run 2 ./n2d-bench $command --isa scalar --threads "$(seq -s, 33)"
+	err 'at most 32 pairs'
+done
+for command in kernels layers decode; do # the expression's own complaint comes before ours
+	for list in '' --benchmark_list_tests; do
+		./n2d-bench $command --isa scalar --threads 1 '--benchmark_filter=no such' $list >"$scratch/out" 2>"$scratch/err"
+		code=$?
+		[ $code = 2 ] && good || bad "$command $list: exit code $code for a filter that matches nothing, should be 2"
+	done
+done
+run 2 ./n2d-bench layers --layer=
+run 2 ./n2d-bench layers --n "$(seq -s, 65)"
+err 'at most 64 sizes'
+run 2 ./n2d-bench layers --layer convolution --width 2
+err 'W = 2'
+run 2 ./n2d-bench decode --model "$scratch/none"
+err 'belong together'
+run 2 ./n2d-bench decode --model "$scratch/no-model" --src "$scratch/no-model"
+err "cannot read '.*no-model'"
+run 2 ./n2d-bench decode --cache perhaps
+err "unknown 'perhaps'"
+run 2 ./n2d-bench decode --beam 1..4294967296
+err 'at most 64 cases'
+# The gate, on files, and on programs that say how long they take.
+printf 'schema,id,seconds\nt/1,a,1\nt/1,a,1.01\nt/1,a,1.02\n' >"$scratch/base.csv"
+printf 'schema,id,seconds\nt/1,a,1.2\nt/1,a,1.21\nt/1,a,1.22\n' >"$scratch/head.csv"
+run 0 ./n2d-bench compare "$scratch/base.csv" "$scratch/base.csv"
+out '^a .* same$'
+run 1 ./n2d-bench compare "$scratch/base.csv" "$scratch/head.csv"
+out '^a .* 1\.198 .* slower$'
+run 1 ./n2d-bench compare --format json "$scratch/base.csv" "$scratch/head.csv"
+out '"slower": 1,'
+run 0 ./n2d-bench compare --threshold 25 "$scratch/base.csv" "$scratch/head.csv"
+run 2 ./n2d-bench compare "$scratch/base.csv"
+err 'expected BASE and HEAD'
+run 2 ./n2d-bench compare "$scratch" "$scratch/head.csv"
+run 2 ./n2d-bench compare "$scratch" "$scratch"
+err 'cannot be run'
+program() { # DIR SECONDS CODE: b fails where CODE is 1
+	mkdir -p "$scratch/$1"
+	cat >"$scratch/$1/n2d-bench" <<-PROGRAM
+		#!/bin/sh
+		case "\$*" in
+		*--help*) exit 0 ;;
+		*list_tests*) printf 'a\nb\n'; exit 0 ;;
+		esac
+		while [ "\$1" != --csv ]; do shift; done
+		printf 'schema,id,seconds\nt/1,a,$2\n' >"\$2"
+		[ $3 = 1 ] || printf 't/1,b,1\n' >>"\$2"
+		exit $3
+	PROGRAM
+	chmod +x "$scratch/$1/n2d-bench"
+}
+program quick 1 0
+program slow 1.1 0
+program broken 1 1
+run 0 sh -c './n2d-bench compare --command kernels "$1/quick" "$1/quick" 2>/dev/null' sh "$scratch"
+out '^2 benchmarks: 2 same,'
+run 1 sh -c './n2d-bench compare --command kernels "$1/quick" "$1/slow" 2>/dev/null' sh "$scratch"
+out '^2 benchmarks: 1 same, 1 slower,'
+run 0 sh -c './n2d-bench compare --command kernels "$1/slow" "$1/quick" 2>/dev/null' sh "$scratch"
+out '1 faster'
+run 1 sh -c './n2d-bench compare --command kernels "$1/quick" "$1/broken" 2>/dev/null' sh "$scratch"
+out '^b .* failed$'
+run 2 ./n2d-bench kernels --peers --peer-path mkl=x
+err 'expected NAME=FILE'
+# Peers: a library that is named and is not that is an error, one that is not there or no library is told, and the run goes on.
+steered='-u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE -u OPENBLAS_NUM_THREADS -u ONEDNN_MAX_CPU_ISA -u DNNL_MAX_CPU_ISA'
+small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1 --no-limits"
+for file in "$scratch/none.so" "$scratch/err" ./n2d-bench; do
+	run 2 env $steered ./n2d-bench layers $small --peers --peer-path "onednn=$file"
+	err "^n2d-bench layers: .*${file##*/}"
+done
+mkdir "$scratch/lib"
+for file in libdnnl.so libdnnl.so.2 libdnnl.so.3; do
+	echo none >"$scratch/lib/$file"
+done
+what='layers --peers without oneDNN'
+env $steered LD_LIBRARY_PATH="$scratch/lib" ./n2d-bench layers $small --peers=onednn --csv "$scratch/peers.csv" >"$scratch/out" 2>"$scratch/err" &&
+	good || bad "$what fails"
+err '^n2d-bench: no onednn here$'
+out 'no peer at the same work'
+what='layers --peers with oneDNN, where it is'
+env $steered ./n2d-bench layers --layer rnn,lstm,gru,convolution --n 5 --d 6 --batch 3 --threads 1 --samples 1 --no-limits --peers=onednn \
+	>"$scratch/out" 2>"$scratch/err" && good || bad "$what fails"
+! grep -q 'peer onednn: oneDNN 2' "$scratch/err" || out '^all +[0-9.]+x +8 '
+run 2 ./n2d-bench layers --peers=mkl
+err "--peers: unknown 'mkl'"
+run 2 ./n2d-bench layers $small --peers=pytorch-best --peer-path pytorch-best=/bin/false
+err 'pytorch-best: it ended'
+if command -v node >/dev/null; then
+	run 2 ./n2d-bench layers $small --peers=onnxruntime --peer-path "onnxruntime=$scratch/lib"
+	err 'onnxruntime: .*onnxruntime-node'
+fi
+# A program that says it is ready: what it refuses, gets wrong (its file holds x where y belongs) or dies of is told and not timed.
+for program in 'no room/no room' 'ok/failed its check against ours: y' 'exit/ended without an answer'; do
+	reply=${program%/*}
+	cat >"$scratch/peer" <<-PROGRAM
+		#!/bin/sh
+		printf 'ready\\tpeer 1\\tnone\\n'
+		while read -r line; do
+			case "\$line" in run*) echo 1e-3 ;; *) [ '$reply' != exit ] || exit; echo '$reply' ;; esac
+		done
+	PROGRAM
+	chmod +x "$scratch/peer"
+	what="layers with a peer that answers $reply"
+	./n2d-bench layers $small --peers=pytorch-best --peer-path "pytorch-best=$scratch/peer" >"$scratch/out" 2>"$scratch/err"
+	code=$?
+	[ $code = 1 ] && good || bad "$what: exit code $code, should be 1"
+	err "rnn@pytorch-best.*${program#*/}"
+	out 'no peer at the same work'
+done
+run 2 ./n2d-bench paths --layer rnm
+err "--layer: unknown 'rnm'"
+run 2 ./n2d-bench paths --width 4
+err 'W = 4'
+# What the trace says depends on the first position is what a change of it changes; a recurrent layer walks the positions.
+what="n2d-bench paths"
+./n2d-bench paths --n 16,64,244 --d 16 >"$scratch/out" 2>"$scratch/err"
+[ "$(awk '$1 == "layer" {next}
+	{n++; bad += $4 != $6 || ($1 ~ /^(rnn|lstm|gru)$/ ? $3 <= $2 || $5 != $2 : $3 > 3)} END {print n - bad, bad + 0}' "$scratch/out")" = '30 0' ] &&
+	good || bad "$what: trace and perturbation differ"
+# The claims that need no timing, and rows of a file behind them: both files are written, and one that does not hold is exit 1.
+run 2 ./n2d-bench claims --frob
+for holds in 1 0 2; do
+	printf 'schema,claim,section,quantity,value,holds,command\nclaims/1,"a, b",5,nll,inf,%s,n2d train\n' $holds >"$scratch/trained.csv"
+	rm -f "$scratch"/claims.*
+	run $((holds == 2 ? 2 : 1 - holds)) ./n2d-bench claims --no-times --csv "$scratch/claims.csv" --markdown "$scratch/claims.md" "$scratch/trained.csv"
+	[ $holds = 2 ] && err 'trained\.csv:2: .* holds' && continue
+	[ "$(grep -c '^claims/1,' "$scratch/claims.csv") $(grep -c '^| .* | holds | `n2d' "$scratch/claims.md")" = "29 $((7 + holds))" ] && good ||
+		bad "$what: wrong rows"
+done
+run 2 ./n2d-bench figures --out ''
+err '^n2d-bench figures: --out:'
+
+# Result files: each is whole and made of what a run can write, or it is named with its line.
+columns=layer,isa,pass,threads,batch,n,d,clean,seconds,mixing_seconds,limit_seconds,memory_bytes
+sample=rnn,scalar,forward,1,1,16,64,1,2e-3,1e-3,1e-3,0
+csv() { printf "schema,$columns\nlayers/1,$1" >"$scratch/layers.csv"; }
+csv "$sample\n"
+run 0 ./n2d-bench table "$scratch/layers.csv"
+csv "$sample\r\n"
+run 0 ./n2d-bench table "$scratch/layers.csv"
+csv "$sample"
+run 2 ./n2d-bench table "$scratch/layers.csv"
+err 'layers\.csv: the last line has no end'
+csv "$sample\n\000\n"
+run 2 ./n2d-bench table "$scratch/layers.csv"
+err 'layers\.csv: holds a zero byte'
+for change in s/rnn/rnm/ s/forward/ford/ s/,1,1,16/,1e10,1,16/ s/,16,/,1e99,/ s/2e-3/nan/ s/1e-3/-1/; do
+	csv "$(echo $sample | sed $change)\n"
+	run 2 ./n2d-bench table "$scratch/layers.csv"
+	err 'layers\.csv:2: '
+done
+csv "$sample\n"
+if [ -w /dev/full ]; then
+	./n2d-bench table "$scratch/layers.csv" >/dev/full 2>"$scratch/err"
+	code=$?
+	[ $code = 1 ] && good || bad "n2d-bench table to a full disk: exit code $code, should be 1"
+fi
+# Times that follow laws, n^2 ns and 300 n ns at half and a tenth of the limit: exponents, crossover and per cent come from the file.
+awk -v c=$columns 'function row(layer, s, share) {
+		printf "layers/1,%s,scalar,forward,1,1,%d,64,1,%g,%g,%g,%d\n", layer, n, s, s, share * s, 4 * n
+	}
+	BEGIN {print "schema," c
+		for (n = 16; n <= 4096; n *= 2) {row("self-attention", 1e-9 * n * n, .5); row("rnn", 3e-7 * n, .1)}}' >"$scratch/laws.csv"
+run 0 ./n2d-bench table --format markdown "$scratch/laws.csv"
+out '^\| self-attention \| O\(n\^2 d\) \| 2\.00 ± 0\.00 \| 2\.00 ± 0\.00 .*\| 50 \| 50\.\.50 \|$'
+out '^\| rnn \| O\(n d\^2\) \| 1\.00 ± 0\.00 \| 1\.00 ± 0\.00 .*\| 10 \| 10\.\.10 \|$'
+out '^\| self-attention, rnn \| 300 \| 300 \| 300 \| 300 \|$'
+run 0 ./n2d-bench table --format csv "$scratch/laws.csv"
+out '^table/1,scalar,1,forward,self-attention,rnn,crossover_n,"",300,nan$'
+if command -v gnuplot >/dev/null; then
+	run 0 ./n2d-bench figures --out "$scratch" "$scratch/laws.csv"
+	for figure in time limit memory; do
+		grep -q '^</svg>' "$scratch/$figure.svg" && [ -s "$scratch/$figure.gp" ] && good || bad "$what: no $figure.svg"
+	done
+fi
+# n2d / best peer: medians of clean samples, packed weights against a product of the same operands, and peers no part of Table 1.
+cat >"$scratch/kernels.csv" <<-CSV
+	schema,id,op,isa,threads,shape,state,clean,seconds,program
+	kernels/1,"gemm-packed/avx2/M=1",gemm-packed,avx2,1,"M=1",warm,1,1e-6,n2d
+	kernels/1,"gemm-packed/avx2/M=1",gemm-packed,avx2,1,"M=1",warm,0,9e-6,n2d
+	kernels/1,"gemm-nt/avx2/M=1",gemm-nt,avx2,1,"M=1",warm,1,4e-6,n2d
+	kernels/1,"gemm-tn/avx2/M=1",gemm-tn,avx2,1,"M=1",warm,1,4e-6,n2d
+	kernels/1,"gemm-nt/avx2/M=1,threads=2",gemm-nt,avx2,2,"M=1",warm,1,4e-6,n2d
+	kernels/1,"gemm-nt@blis/avx2/M=1",gemm-nt@blis,avx2,1,"M=1",warm,1,3e-6,blis
+	kernels/1,"gemm-nt@onednn/avx2/M=1",gemm-nt@onednn,avx2,1,"M=1",warm,0,2e-6,onednn
+CSV
+(
+	echo "schema,id,$columns,program"
+	for row in "rnn/avx2,$sample,n2d" "rnn@onednn/avx2,$sample,onednn"; do
+		echo "layers/1,$row" | sed '/@/s/,2e-3/,1e-3/;/@/s/,1e-3,1e-3,0/,nan,1e-3,nan/'
+	done
+) >"$scratch/layers.csv"
+run 0 ./n2d-bench table --peers --format csv "$scratch/kernels.csv" "$scratch/layers.csv"
+cat >"$scratch/wanted" <<-CSV
+	schema,id,group,seconds,peer,peer_seconds,ratio
+	versus/1,"gemm-packed/avx2/M=1",gemm-packed,1e-06,onednn,2e-06,2
+	versus/1,"gemm-nt/avx2/M=1",gemm-nt,4e-06,onednn,2e-06,0.5
+	versus/1,"rnn/avx2",rnn forward,0.002,onednn,0.001,0.5
+CSV
+cmp -s "$scratch/out" "$scratch/wanted" && good || bad "$what: not what it should be"
+run 0 ./n2d-bench table --peers "$scratch/kernels.csv" "$scratch/layers.csv"
+out '^gemm-nt/avx2/M=1 +4\.00 us +2\.00 us +0\.50x +onednn +slower$'
+out '^all +0\.79x +3 +2 +0\.50x +gemm-nt/avx2/M=1$'
+run 0 ./n2d-bench table --peers --format markdown "$scratch/kernels.csv"
+out '^\| all \| 1\.00 \| 2 \| 1 \| 0\.50 \| gemm-nt/avx2/M=1 \|$'
+run 0 ./n2d-bench table --format csv "$scratch/layers.csv"
+grep -q onednn "$scratch/out" && bad "$what: a peer is in Table 1" || good
+run 2 ./n2d-bench table --peers
+err 'expected files'
+run 2 ./n2d-bench table --peers "$scratch/base.csv"
+err "schema 't/1', expected"
+for change in s/2e-6/-1/ s/2e-6/inf/ s/avx2,1/avx2,0/ s/,program/,prog/; do
+	sed "$change" "$scratch/kernels.csv" >"$scratch/broken.csv"
+	run 2 ./n2d-bench table --peers "$scratch/broken.csv"
+	err 'broken\.csv:[1-8]: '
+done
+# Whatever ends a run, its file is there whole, and nothing else.
+small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1"
+# Under nohup HUP is ignored, and stays so.
+case $(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/self/status) in
+*[13579bdf]) signals=TERM ;;
+*) signals='HUP TERM' ;;
+esac
+for signal in $signals; do
+	./n2d-bench layers $small --n 2..4096 --csv "$scratch/$signal.csv" >"$scratch/out" 2>"$scratch/err" &
+	until [ -e "$scratch/$signal.csv.tmp" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+	sleep 0.2
+	kill -$signal $!
+	wait $!
+	code=$?
+	[ "$code $(ls "$scratch" | grep -c "$signal.csv")" = '1 1' ] && [ -s "$scratch/$signal.csv" ] && good ||
+		bad "layers ended by $signal: exit code $code and $(ls "$scratch" | grep "$signal")"
+done
+./n2d-bench layers $small --csv /dev/stdout >"$scratch/out" 2>"$scratch/err"
+[ ! -e /dev/stdout.json ] && grep -q '^layers/1,' "$scratch/out" && good || bad "layers --csv /dev/stdout"
+(trap - PIPE; ./n2d-bench layers $small --csv "$scratch/pipe.csv" 2>"$scratch/err") | true
+[ -s "$scratch/pipe.csv" ] && good || bad "layers, its output closed: no CSV file"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
