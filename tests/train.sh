@@ -112,6 +112,7 @@ for split in train valid; do
 	./n2d make-data copy --vocab 12 --min-length 2 --max-length 6 --lines 200 --split $split -o "$scratch/$split"
 	for side in src trg; do sed -i 's/[a-z]/&&o/g' "$scratch/$split.$side"; done
 done
+sed -i '1~2s/[^ ]*$/x&x/' "$scratch/valid.trg" # a piece that no vocabulary has is part of its word
 ./n2d bpe learn -s 6 -i "$scratch/train.src" -o "$scratch/codes" 2>"$scratch/err" || bad 'bpe learn'
 train 0 --src "$scratch/train.src" --trg "$scratch/train.trg" --valid-src "$scratch/valid.src" --valid-trg "$scratch/valid.trg" \
 	--bpe "$scratch/codes" -o "$scratch/bleu" $small --batch-tokens 400 --schedule inverse-sqrt --rate 0.01 --warmup 20 --max-steps 80 \

@@ -7,36 +7,17 @@
 #include "decode/translate.h"
 #include "text/bleu.h"
 
-/* A reference as text. An unknown word becomes what no translation has. */
-static char *reference(const struct n2d_valid_bleu *v, size_t pair, size_t *bytes)
-{
-	const struct n2d_corpus *c = v->pairs;
-	size_t n = n2d_corpus_length(c, N2D_TARGET, pair) - 1;
-	int32_t *id = calloc(n + 1, sizeof *id);
-	for (size_t i = 0; id && i < n; i++) {
-		int32_t word = c->id[N2D_TARGET][c->start[N2D_TARGET][pair] + i];
-		id[i] = word == N2D_ID_UNKNOWN ? N2D_ID_PAD : word;
-	}
-	if (!id)
-		n2d_error("no memory for a reference of %zu words", n);
-	char *text = id ? n2d_pieces_text(v->pieces, v->vocab, id, n, bytes) : NULL;
-	free(id);
-	return text;
-}
-
 static int add(struct n2d_bleu *b, struct n2d_bleu_counts *sum, const struct n2d_valid_bleu *v, const struct n2d_translation *t, size_t pair)
 {
 	struct n2d_text hyp = {0}, ref = {0};
 	struct n2d_bleu_counts one;
 	char *said = n2d_pieces_text(v->pieces, v->vocab, t->best[0].word, t->best[0].length, &hyp.length);
-	char *meant = said ? reference(v, pair, &ref.length) : NULL;
 	hyp.at = said;
-	ref.at = meant;
-	int bad = !meant || n2d_bleu_count(b, &one, hyp, &ref, 1);
+	ref.at = n2d_corpus_text(v->pairs, pair, &ref.length);
+	int bad = !said || n2d_bleu_count(b, &one, hyp, &ref, 1);
 	if (!bad)
 		n2d_bleu_add(sum, &one);
 	free(said);
-	free(meant);
 	return bad;
 }
 

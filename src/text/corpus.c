@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/size.h"
 #include "text/lines.h"
 
@@ -27,6 +28,8 @@ void n2d_corpus_free(struct n2d_corpus *c)
 		free(c->id[side]);
 		free(c->start[side]);
 	}
+	n2d_strings_free(&c->texts);
+	free(c->text);
 	memset(c, 0, sizeof *c);
 }
 
@@ -35,6 +38,7 @@ void n2d_corpus_clear(struct n2d_corpus *c)
 	c->pairs = c->left_out = 0;
 	memset(c->longest, 0, sizeof c->longest);
 	memset(c->unknown, 0, sizeof c->unknown);
+	n2d_strings_clear(&c->texts);
 }
 
 /* *p with room for n elements; -1 and a message. */
@@ -62,10 +66,23 @@ static int widen(struct n2d_corpus *c)
 	return 0;
 }
 
+/* Keeps the target of the pair behind the last. */
+static int keep(struct n2d_corpus *c, const char *text, size_t bytes)
+{
+	uint32_t *number = n2d_grow(c->text, &c->text_room, c->pairs + 1, sizeof *number);
+	if (!number)
+		return -1;
+	c->text = number;
+	number[c->pairs] = n2d_strings_add(&c->texts, text, bytes);
+	return number[c->pairs] == N2D_NO_STRING ? -1 : 0;
+}
+
 /* Writes a sentence behind the last pair: its length with the end, 0 and a message when it cannot be. */
 static size_t put(struct n2d_corpus *c, int side, const char *text, size_t bytes)
 {
 	const struct n2d_coder *coder = &c->coder[side];
+	if (side == N2D_TARGET && c->keeps && keep(c, text, bytes))
+		return 0;
 	if (coder->edit && coder->edit(coder->editor, &text, &bytes))
 		return 0;
 	size_t at = c->start[side][c->pairs], room = n2d_add(at, n2d_vocab_room(bytes) + 1);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "text/strings.h"
 #include "text/task.h"
 #include "text/vocab.h"
 
@@ -29,8 +30,12 @@ struct n2d_corpus {
 	size_t longest[N2D_SIDES];      /* tokens of the longest sentence, its end among them */
 	size_t unknown[N2D_SIDES];      /* tokens that are N2D_ID_UNKNOWN */
 
+	int keeps;                      /* set before any pair comes: the targets' text is kept too, as it was read */
+	struct n2d_strings texts;
+	uint32_t *text; /* [pairs]: the target's number in texts */
+
 	struct n2d_coder coder[N2D_SIDES];
-	size_t max_length, capacity, room[N2D_SIDES];
+	size_t max_length, capacity, room[N2D_SIDES], text_room;
 };
 
 /* An empty one; max_length 0: no limit. target NULL: sources alone. Every failure here and below gives -1 and a message; of the
@@ -54,6 +59,12 @@ int n2d_corpus_task(struct n2d_corpus *c, const struct n2d_task_config *task, si
 static inline size_t n2d_corpus_length(const struct n2d_corpus *c, enum n2d_side side, size_t pair)
 {
 	return c->start[side][pair + 1] - c->start[side][pair];
+}
+
+/* A target's line before its coder's edit, of a corpus that keeps them; not ended by a zero. */
+static inline const char *n2d_corpus_text(const struct n2d_corpus *c, size_t pair, size_t *bytes)
+{
+	return n2d_strings_get(&c->texts, c->text[pair], bytes);
 }
 
 #endif

@@ -72,6 +72,7 @@ static int pairs(struct n2d_corpus *c, struct n2d_batches *b, struct n2d_data *d
 	struct n2d_coder coder = {&d->vocab, d->pieces.codes ? n2d_pieces_edit : NULL, &d->pieces};
 	if (n2d_corpus_init(c, &coder, &coder, o->max_length))
 		return -1;
+	c->keeps = c == &d->valid_pairs; /* BLEU's references */
 	if (fill(c, src, trg, task, lines) || n2d_batches_init(b, c, o->batch_tokens, o->seed)) {
 		n2d_corpus_free(c);
 		return -1;
