@@ -15,7 +15,7 @@ struct n2d_bleu_args {
 
 struct n2d_bleu_system {
 	const char *name; /* NULL: of standard input */
-	struct n2d_bleu_rows rows;
+	struct n2d_bleu_rows rows; /* where sentences are told or drawn, else none */
 	struct n2d_bleu_counts all;
 	size_t spaced; /* lines that end in " ." */
 };

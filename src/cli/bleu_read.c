@@ -17,6 +17,7 @@ struct stream {
 struct reader {
 	struct stream *stream; /* the references', then the systems' */
 	size_t n, refs;
+	int rows; /* are wanted of each line, beside the sum */
 	struct n2d_text *ref; /* of the current line, [d->refs] */
 	struct n2d_bleu bleu;
 };
@@ -107,7 +108,7 @@ static int count(struct reader *r, struct n2d_bleu_data *d)
 			struct n2d_bleu_system *s = &d->system[system];
 			struct n2d_text hyp = r->stream[i].field[k];
 			struct n2d_bleu_counts one;
-			if (n2d_bleu_count(&r->bleu, &one, hyp, r->ref, d->refs) || n2d_bleu_rows_add(&s->rows, &one))
+			if (n2d_bleu_count(&r->bleu, &one, hyp, r->ref, d->refs) || (r->rows && n2d_bleu_rows_add(&s->rows, &one)))
 				return -1;
 			n2d_bleu_add(&s->all, &one);
 			s->spaced += hyp.length > 1 && memcmp(hyp.at + hyp.length - 2, " .", 2) == 0;
@@ -144,7 +145,7 @@ static int open_all(struct reader *r, struct n2d_bleu_data *d, const struct n2d_
 
 int n2d_bleu_read(struct n2d_bleu_data *d, const struct n2d_bleu_args *a)
 {
-	struct reader r = {.n = 0};
+	struct reader r = {.rows = a->sentences || a->confidence || a->paired};
 	memset(d, 0, sizeof *d);
 	if (n2d_bleu_open(&r.bleu, &a->c))
 		return -1;
