@@ -85,6 +85,10 @@ missing cut-model|attention -m @ --csv new a
 small-vocab|attention -m model --vocab @ --csv new a
 TABLE
 
+# A model that cannot be written: a failure, no bad input.
+timeout 60 "$n2d" average -o none/new model >out 2>err
+[ $? = 1 ] && grep -q "^n2d average: cannot write 'none/new'" err && good || bad 'average into a directory that is not there'
+
 # A line of a million characters is one like any other where its length costs nothing but time in proportion.
 for command in 'bleu long-word -i long-word -q' 'bleu long-line -i long-line -q' 'bpe learn -i long-word' 'bpe apply -c codes -i long-word' \
 	'bpe restore -i long-line' 'vocab long-line -o v'; do

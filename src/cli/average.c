@@ -19,7 +19,14 @@ static void help(void)
 	       "  --last N           the N newest checkpoints in DIR (all, if there are fewer)\n");
 }
 
-static int failed(void) { return n2d_usage("average", "%s", n2d_error_text()); }
+/* The exit code, said why when it is not 0. */
+static int average(const char *out, const char *const *paths, size_t n)
+{
+	int code = n2d_average(out, paths, n);
+	if (code)
+		n2d_usage("average", "%s", n2d_error_text());
+	return code;
+}
 
 /* The newest n models of dir, as paths in one block; NULL and a message. */
 static char (*newest(const char *dir, size_t n, size_t *count))[N2D_CHECKPOINT_PATH]
@@ -49,11 +56,11 @@ static int average_last(const char *out, const char *dir, size_t n)
 	const char **list = paths ? calloc(count, sizeof *list) : NULL;
 	if (!list) {
 		free(paths);
-		return failed();
+		return n2d_usage("average", "%s", n2d_error_text());
 	}
 	for (size_t i = 0; i < count; i++)
 		list[i] = paths[i];
-	int code = n2d_average(out, list, count) ? failed() : N2D_EXIT_OK;
+	int code = average(out, list, count);
 	if (code == N2D_EXIT_OK)
 		fprintf(stderr, "%s: the mean of %zu checkpoints, %s to %s\n", out, count, list[0], list[count - 1]);
 	free(list);
@@ -83,5 +90,5 @@ int n2d_cmd_average(int argc, char **argv)
 		return n2d_usage("average", "--last takes one directory; unexpected '%s'", argv[optind + 1]);
 	if (last)
 		return average_last(out, argv[optind], (size_t)last);
-	return n2d_average(out, (const char *const *)argv + optind, (size_t)(argc - optind)) ? failed() : N2D_EXIT_OK;
+	return average(out, (const char *const *)argv + optind, (size_t)(argc - optind));
 }

@@ -61,16 +61,21 @@ static int write_mean(struct work *w, const char *out, size_t count, const struc
 int n2d_average(const char *out, const char *const *paths, size_t count)
 {
 	struct work w = {0};
-	int bad = 0;
-	for (size_t i = 0; !bad && i < count; i++) {
+	int code = N2D_EXIT_OK;
+	for (size_t i = 0; !code && i < count; i++) {
 		struct n2d_safetensors f;
-		if ((bad = n2d_safetensors_open(&f, paths[i])))
+		if (n2d_safetensors_open(&f, paths[i])) {
+			code = N2D_EXIT_USAGE;
 			break;
-		bad = (i == 0 && begin(&w, &f)) || add(&w, &f, paths[0]) || (i + 1 == count && write_mean(&w, out, count, &f));
+		}
+		if ((i == 0 && begin(&w, &f)) || add(&w, &f, paths[0]))
+			code = N2D_EXIT_USAGE;
+		else if (i + 1 == count && write_mean(&w, out, count, &f))
+			code = N2D_EXIT_FAILED;
 		n2d_safetensors_close(&f);
 	}
 	n2d_parameters_free(&w.p);
 	free(w.values);
 	free(w.sum);
-	return bad ? -1 : 0;
+	return code;
 }
