@@ -99,6 +99,19 @@ static void try_all(struct all *a, int32_t *history, size_t n, double logp)
 	}
 }
 
+/* By hand: (5 + 7) / 6 is 2, (5 + 1) / 6 is 1. */
+static void scores_are_the_papers(void **state)
+{
+	(void)state;
+	struct n2d_beam_options o = {.penalty = N2D_PENALTY_PAPER, .alpha = 2};
+	assert_true(n2d_beam_score(&o, -3, 7) == -0.75);
+	assert_true(n2d_beam_score(&o, -3, 1) == -3);
+	o.alpha = 0;
+	assert_true(n2d_beam_score(&o, -3, 7) == -3);
+	o.penalty = N2D_PENALTY_LENGTH;
+	assert_true(n2d_beam_score(&o, -3, 6) == -0.5);
+}
+
 static void a_wide_beam_finds_the_best_of_all(void **state)
 {
 	(void)state;
@@ -241,7 +254,7 @@ static void what_is_no_number_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wide_beam_finds_the_best_of_all), cmocka_unit_test(stopping_early_loses_nothing),
+		cmocka_unit_test(scores_are_the_papers), cmocka_unit_test(a_wide_beam_finds_the_best_of_all), cmocka_unit_test(stopping_early_loses_nothing),
 		cmocka_unit_test(a_sentence_does_not_depend_on_others), cmocka_unit_test(what_is_no_number_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,48 @@ static void going_on_changes_no_bit(void **state)
 	end(&b);
 }
 
+/* ---- checkpoints */
+
+static void counters_come_back(void **state)
+{
+	(void)state;
+	const struct n2d_progress at = {2, 3, 4, 5, 6, 7, 0.5, 8.25};
+	struct work w;
+	begin(&w, 100, 1, 0);
+	w.t.optimiser.step = 9;
+	w.t.optimiser.passes = 10;
+	assert_int_equal(n2d_checkpoint_save(w.dir, &w.model, &w.t.optimiser, &at, NULL, 0, NULL, 0), 0);
+	w.t.optimiser.step = w.t.optimiser.passes = 0;
+	load(&w, w.dir, 9);
+	assert_int_equal(w.t.optimiser.step, 9);
+	assert_int_equal(w.t.optimiser.passes, 10);
+	assert_memory_equal(&w.t.at, &at, sizeof at);
+	end(&w);
+}
+
+/* Models of the newest and the best, states of the newest two. */
+static void old_checkpoints_go(void **state)
+{
+	(void)state;
+	const uint64_t kept[] = {1, 4, 5};
+	struct work w;
+	uint64_t *steps;
+	size_t n;
+	begin(&w, 100, 1, 0);
+	for (w.t.optimiser.step = 1; w.t.optimiser.step <= 5; w.t.optimiser.step++)
+		assert_int_equal(n2d_checkpoint_save(w.dir, &w.model, &w.t.optimiser, &w.t.at, NULL, 0, NULL, 0), 0);
+	assert_int_equal(n2d_checkpoint_prune(w.dir, 2, 1), 0);
+	assert_int_equal(n2d_checkpoint_list(&steps, &n, w.dir, 0), 0);
+	assert_int_equal(n, 3);
+	assert_memory_equal(steps, kept, sizeof kept);
+	free(steps);
+	assert_int_equal(n2d_checkpoint_list(&steps, &n, w.dir, 1), 0);
+	assert_int_equal(n, 2);
+	assert_memory_equal(steps, kept + 1, 2 * sizeof *kept);
+	free(steps);
+	end(&w);
+}
+
 /* What the directory holds: the checkpoints that are kept, and a row for each log-every and validation. */
 static void a_training_writes_what_it_says(void **state)
 {
@@ -246,7 +288,8 @@ static void one_batch_is_learnt_by_heart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(going_on_changes_no_bit), cmocka_unit_test(a_training_writes_what_it_says),
+		cmocka_unit_test(going_on_changes_no_bit), cmocka_unit_test(counters_come_back), cmocka_unit_test(old_checkpoints_go),
+		cmocka_unit_test(a_training_writes_what_it_says),
 		cmocka_unit_test(splitting_a_step_changes_no_gradient), cmocka_unit_test(a_loss_that_is_no_number_ends_the_training),
 		cmocka_unit_test(one_batch_is_learnt_by_heart),
 	};
