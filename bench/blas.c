@@ -43,7 +43,7 @@ int blas_path(const char *text)
 			path[i] = text + n + 1;
 			return 0;
 		}
-	return n2d_error("--peer-path: '%s', expected NAME=FILE with openblas, blis or onednn for NAME", text);
+	return n2d_error("--peer-path: '%s', expected NAME=FILE with openblas, blis, onednn or onnxruntime for NAME", text);
 }
 
 /* A function of the library; through memory, because ISO C does not convert pointers to functions. */

@@ -16,6 +16,7 @@
 #include "bench/operators.h"
 #include "bench/options.h"
 #include "bench/pin.h"
+#include "bench/served.h"
 #include "bench/timed.h"
 #include "bench/versus.h"
 
@@ -28,8 +29,9 @@ static const char usage[] =
 	"  --samples N       clean samples of each (default 10)\n"
 	"  --no-limits       times alone, in half the time: what n2d-bench compare needs\n"
 	"  --peers           matrix products of OpenBLAS, BLIS and oneDNN too, where they are found, and of plain loops as compiled; oneDNN's layer\n"
-	"                    normalisation and softmax; a table n2d / best peer. A library whose detection may be wrong is there again as NAME-forced, told to use what our widest set does\n"
-	"  --peer-path NAME=FILE   openblas, blis or onednn from here (may be given again)\n"
+	"                    normalisation and softmax; a table n2d / best peer. A library whose detection may be wrong is there again as NAME-forced, told to use what our widest set does.\n"
+	"                    ONNX Runtime's products of constant weights (npm's onnxruntime-node) by another process, bench/peers/onnx_layers.js\n"
+	"  --peer-path NAME=FILE   openblas, blis or onednn from here; onnxruntime: the directory where onnxruntime-node was installed (may be given again)\n"
 	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
 	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_format,\n"
 	"                    --benchmark_out, ...\n"
@@ -48,7 +50,7 @@ static int parse(int argc, char **argv)
 	opterr = 0;
 	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
 		if (c == 'P')
-			bad = blas_path(optarg);
+			bad = served_path(optarg, "product") ? 0 : blas_path(optarg);
 		else if (c)
 			bad = common_option(&opt, c, argv);
 	return bad;
@@ -58,12 +60,16 @@ static int parse(int argc, char **argv)
 static int collect_peers(struct timed *t, size_t *n, size_t room, const struct n2d_ctx *ctx, int contexts)
 {
 	const struct blas *peer;
-	int peers = blas_load(&peer, ctx->k->isa, NULL);
-	for (int i = 0; i < contexts && ctx[i].k == ctx->k; i++)
+	struct served *program[SERVED_MOST];
+	int programs = served_start(program, NULL, "product", &opt.threads), peers = programs < 0 ? -1 : blas_load(&peer, ctx->k->isa, NULL);
+	for (int i = 0; i < contexts && ctx[i].k == ctx->k; i++) {
 		for (int j = 0; j < peers; j++) {
 			*n = operators_gemm_peers(t, *n, room, ctx + i, peer + j);
 			*n = operators_norm_peers(t, *n, room, ctx + i, peer + j);
 		}
+		for (int j = 0; j < programs && peers >= 0; j++)
+			*n = operators_gemm_served(t, *n, room, ctx + i, program[j]);
+	}
 	return peers;
 }
 
@@ -111,7 +117,7 @@ static void print_versus(struct bench_case **c, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct timed *t = timed_of(c[i]);
 		if (c[i]->samples)
-			versus_add_op(&v, c[i]->id, t->op, t->shape, c[i]->ctx->k->isa, c[i]->ctx->threads, t->peer ? t->peer->name : "n2d",
+			versus_add_op(&v, c[i]->id, t->op, t->shape, c[i]->ctx->k->isa, c[i]->ctx->threads, t->program,
 				      sample_median(c[i], -1));
 	}
 	versus_print(&v, stdout, VERSUS_TEXT);
@@ -157,6 +163,7 @@ int bench_kernels(int argc, char **argv)
 		return bench_failed("kernels");
 	}
 	int bad = sample_all(c, (size_t)selected, &levels);
+	served_stop();
 	timed_print(c, (size_t)selected, &levels);
 	if (with_peers)
 		print_versus(c, (size_t)selected);

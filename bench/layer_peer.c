@@ -6,9 +6,10 @@
 
 #include "base/error.h"
 #include "bench/blas.h"
+#include "bench/served.h"
 
 int is_layer_peer(const char *name) { return strcmp(name, "onednn") == 0 || is_served(name); }
-int layer_peer_path(const char *text) { return served_path(text) ? 0 : blas_path(text); }
+int layer_peer_path(const char *text) { return served_path(text, NULL) ? 0 : blas_path(text); }
 void layer_peers_stop(void) { served_stop(); }
 
 int layer_peers(const struct layer_peer **list, const char *isa, const char *which, const struct size_list *threads)
@@ -19,7 +20,7 @@ int layer_peers(const struct layer_peer **list, const char *isa, const char *whi
 		n++;
 	else if (found > 0)
 		fprintf(stderr, "n2d-bench: %s\n", n2d_error_text());
-	int more = found < 0 ? -1 : served_peers(list + n, which, threads);
+	int more = found < 0 ? -1 : served_layers(list + n, which, threads);
 	return more < 0 ? -1 : n + more;
 }
 

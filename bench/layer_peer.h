@@ -36,10 +36,7 @@ void layer_peers_stop(void);
 /* oneDNN: NULL and a message when the library cannot do it. */
 struct blas;
 const struct layer_peer *onednn_layers(const struct blas *b);
-/* Programs of their own, layer_served.c; as the functions above. served_path: 1 when the name is of one. */
-int served_peers(const struct layer_peer **list, const char *which, const struct size_list *threads);
-int served_path(const char *text);
-int is_served(const char *name);
-void served_stop(void);
+/* Programs of their own (served.h), as layer_peers. */
+int served_layers(const struct layer_peer **list, const char *which, const struct size_list *threads);
 
 #endif

@@ -310,7 +310,8 @@ static size_t add(struct timed *t, size_t n, size_t room, const struct n2d_ctx *
 		memcpy(x->dim, dim, sizeof shapes[0][0]);
 		snprintf(x->group, sizeof x->group, "%s/%s", v->op, shape);
 		x->kind = v;
-		x->peer = peer;
+		if (peer)
+			timed_peer(x, peer);
 		x->c.open = open_rows;
 		x->c.run = run_rows;
 		x->c.close = close_rows;

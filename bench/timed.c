@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "bench/blas.h"
 #include "bench/pin.h"
+#include "bench/served.h"
 #include "bench/stats.h"
 
 struct timed *timed_new(struct timed *t, size_t *n, size_t room, const struct n2d_ctx *ctx, const char *op,
@@ -22,6 +23,9 @@ struct timed *timed_new(struct timed *t, size_t *n, size_t room, const struct n2
 	x->state = state;
 	x->c.arg = x;
 	x->c.ctx = ctx;
+	x->program = "n2d";
+	x->program_version = PACKAGE_VERSION;
+	x->program_isa = ctx->k->isa;
 	snprintf(x->shape, sizeof x->shape, "%s", shape);
 	snprintf(x->group, sizeof x->group, "%s/%s", op, shape);
 	size_t used = (size_t)snprintf(x->c.id, sizeof x->c.id, "%s/%s/%s", op, ctx->k->isa, shape);
@@ -30,6 +34,23 @@ struct timed *timed_new(struct timed *t, size_t *n, size_t room, const struct n2
 	if (ctx->threads > 1 && used < sizeof x->c.id)
 		snprintf(x->c.id + used, sizeof x->c.id - used, ",threads=%d", ctx->threads);
 	return x;
+}
+
+void timed_peer(struct timed *t, const struct blas *peer)
+{
+	t->peer = peer;
+	t->program = peer->name;
+	t->program_version = peer->version;
+	t->program_isa = peer->arch;
+}
+
+void timed_served(struct timed *t, struct served *peer)
+{
+	t->served = peer;
+	t->c.outside = 1;
+	t->program = peer->name;
+	t->program_version = peer->version;
+	t->program_isa = peer->isa;
 }
 
 int timed_group(struct bench_case **c, size_t n, const struct sample_plan *p, const struct roof_levels *levels)
@@ -64,7 +85,7 @@ static double speedup(struct bench_case **c, size_t n, const struct timed *t)
 {
 	for (size_t i = 0; t->c.ctx->threads > 1 && i < n; i++) {
 		const struct timed *o = timed_of(c[i]);
-		if (o->c.ctx->threads == 1 && o->c.ctx->k == t->c.ctx->k && o->peer == t->peer && strcmp(o->op, t->op) == 0 &&
+		if (o->c.ctx->threads == 1 && o->c.ctx->k == t->c.ctx->k && strcmp(o->op, t->op) == 0 &&
 		    strcmp(o->shape, t->shape) == 0 && strcmp(o->state, t->state) == 0 && c[i]->samples)
 			return sample_median(c[i], -1) / sample_median(&t->c, -1);
 	}
@@ -111,6 +132,5 @@ void timed_row(const struct bench_case *c, size_t sample, void *user)
 	csv_row(user, "\"%s\",%s,%s,%d,\"%s\",%s,%zu,%zu,%.9g,%d,%.17g,%.17g,%.17g,%s,%zu,%.6g,%.6g,%.6g,%s,\"%s\",%s", c->id, t->op,
 		c->ctx->k->isa, c->ctx->threads, t->shape, t->state, sample, s->calls, s->seconds, s->clean, t->work.flops,
 		t->work.bytes, t->work.footprint, roof_names[t->work.stream], t->limit.level + 1, t->limit.peak,
-		t->limit.bandwidth, t->limit.seconds, t->peer ? t->peer->name : "n2d", t->peer ? t->peer->version : PACKAGE_VERSION,
-		t->peer ? t->peer->arch : c->ctx->k->isa);
+		t->limit.bandwidth, t->limit.seconds, t->program, t->program_version, t->program_isa);
 }

@@ -16,7 +16,9 @@ struct timed {
 	const void *kind;           /* a kernel's problem, or an operator's description */
 	size_t dim[6];
 	void *memory;               /* while open */
-	const struct blas *peer;    /* NULL: ours */
+	const struct blas *peer;    /* a library that does the work, or NULL */
+	struct served *served;      /* a program that does it, or NULL */
+	const char *program, *program_version, *program_isa; /* who does: n2d or the peer; its version; what it chose, in its words */
 };
 
 enum { TIMED_GROUP = 64 };
@@ -28,6 +30,9 @@ size_t timed_operators(struct timed *t, size_t n, size_t room, const struct n2d_
 /* A new case with its id; the rest is the caller's. NULL when there is no room. */
 struct timed *timed_new(struct timed *t, size_t *n, size_t room, const struct n2d_ctx *ctx, const char *op,
 			const char *shape, const char *state);
+/* Makes it a peer's case. */
+void timed_peer(struct timed *t, const struct blas *peer);
+void timed_served(struct timed *t, struct served *peer);
 static inline struct timed *timed_of(const struct bench_case *c) { return c->arg; }
 
 /* Opens, samples with the limits it needs (none when levels->n is 0), and closes a group. -1 when a check failed. */

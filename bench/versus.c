@@ -29,9 +29,10 @@ void versus_add_op(struct versus *v, const char *id, const char *op, const char 
 		   double seconds)
 {
 	struct versus_time *t = add(v, id, program, seconds);
-	const char *work = strcmp(op, "gemm-packed") == 0 ? "gemm-nt" : op;
 	snprintf(t->group, sizeof t->group, "%.*s", (int)strcspn(op, "@"), op);
-	snprintf(t->key, sizeof t->key, "%.*s/%s/%s/%d", (int)strcspn(work, "@"), work, shape, isa, threads);
+	snprintf(t->key, sizeof t->key, "%s/%s/%s/%d", t->group, shape, isa, threads);
+	if (strcmp(t->group, "gemm-packed") == 0)
+		snprintf(t->also, sizeof t->also, "gemm-nt/%s/%s/%d", shape, isa, threads);
 }
 
 void versus_add_layer(struct versus *v, const char *id, const char *layer, const char *pass, const char *shape, const char *isa, int threads,
@@ -132,7 +133,8 @@ const struct versus_time *versus_peer(const struct versus *v, const struct versu
 {
 	const struct versus_time *best = NULL;
 	for (size_t i = 0; i < v->n && is_ours(ours); i++)
-		if (!is_ours(v->time + i) && strcmp(v->time[i].key, ours->key) == 0 && (!best || v->time[i].seconds < best->seconds))
+		if (!is_ours(v->time + i) && (strcmp(v->time[i].key, ours->key) == 0 || strcmp(v->time[i].key, ours->also) == 0) &&
+		    (!best || v->time[i].seconds < best->seconds))
 			best = v->time + i;
 	return best;
 }

@@ -10,6 +10,7 @@
 struct versus_time {
 	char id[128], group[64]; /* group: a line of the summary */
 	char key[192];           /* equal: the same work, on as many threads */
+	char also[192];          /* a peer of this key does the same work with less done before; or "" */
 	char program[32];        /* "n2d", or a peer */
 	double seconds;
 };
@@ -18,7 +19,8 @@ struct versus {
 	size_t n;
 };
 
-/* An operator, op: a peer's is named op@peer. What packed its weights before is compared with the product that packs them in the call. */
+/* An operator, op: a peer's is named op@peer. What packed its weights before is compared
+ * with the product that packs them in the call too; that one not with what packed them before. */
 void versus_add_op(struct versus *v, const char *id, const char *op, const char *shape, const char *isa, int threads, const char *program,
 		   double seconds);
 /* A layer on a shape. */

@@ -1,4 +1,5 @@
-// ONNX Runtime's layers on the shapes of ours: a peer of `n2d-bench layers --peers`, which starts it and asks as it asks torch_layers.py.
+// ONNX Runtime's layers and products on the shapes of ours: a peer of `n2d-bench layers --peers` and `kernels --peers`, which start it and ask as
+// they ask torch_layers.py; a product is `open ID product forward M N K`: A[M,K] and the constant W[N,K] are in the file, C = A W^T is its result.
 //
 //     node onnx_layers.js FILE THREADS [DIRECTORY]
 //
@@ -134,19 +135,31 @@ function floatsOf(fd) {
 	return data;
 }
 
+// Its graph, and the shapes of x and y; x comes first in data.
+function product(numbers, data) {
+	const [M, N, K] = numbers, weight = data.subarray(M * K, M * K + N * K);
+	const nodes = [{ op: "Gemm", inputs: ["x", "weight"], outputs: ["y"], attributes: { transB: 1 } }];
+	return { nodes, constants: { weight: [[N, K], weight] }, from: [M, K], to: [M, N] };
+}
+
+function layer(kind, numbers, data) {
+	const s = {};
+	["B", "n", "D", "H", "W", "dilation", "F", "causal"].forEach((name, i) => (s[name] = numbers[i]));
+	const dims = [s.B, s.n, s.D];
+	return { ...layers[kind](s, taker(data.subarray(2 * s.B * s.n * s.D)), kind), from: dims, to: dims };
+}
+
 async function open(ort, fd, threads, words) {
-	const [kind, pass, ...numbers] = words, s = {};
-	["B", "n", "D", "H", "W", "dilation", "F", "causal"].forEach((name, i) => (s[name] = Number(numbers[i])));
+	const [kind, pass, ...rest] = words, numbers = rest.map(Number), data = floatsOf(fd);
 	if (pass !== "forward")
 		throw new Error("forward only");
-	const data = floatsOf(fd), rows = s.B * s.n * s.D, dims = [s.B, s.n, s.D];
-	const { nodes, constants } = layers[kind](s, taker(data.subarray(2 * rows)), kind);
-	const session = await ort.InferenceSession.create(model(nodes, constants, { x: dims }, { y: dims }), {
+	const { nodes, constants, from, to } = kind === "product" ? product(numbers, data) : layer(kind, numbers, data);
+	const session = await ort.InferenceSession.create(model(nodes, constants, { x: from }, { y: to }), {
 		intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: "sequential", graphOptimizationLevel: "all", logSeverityLevel: 3,
 		extra: { session: { set_denormal_as_zero: "1" } },
 	});
-	const tensor = (array) => new ort.Tensor("float32", array, dims);
-	return { session, x: { x: tensor(data.slice(0, rows)) }, y: { y: tensor(new Float32Array(rows)) } };
+	const count = (dims) => dims.reduce((a, b) => a * b), tensor = (array, dims) => new ort.Tensor("float32", array, dims);
+	return { session, x: { x: tensor(data.slice(0, count(from)), from) }, y: { y: tensor(new Float32Array(count(to)), to) } };
 }
 
 async function run({ session, x, y }, calls) {
