@@ -134,6 +134,44 @@ mutant state-of-own-slot src/layer/recurrent_parts.c 's/(size_t)s->slots\[r \* s
 mutant window-of-own-slot src/layer/convolution.c 's/(size_t)s->slots\[r \* s->room + j\]/r/' tests/test-layer-step
 mutant step-beyond-window src/layer/attention.c 's/s->at > R ? s->at - R : 0/0/' tests/test-layer-step
 
+# Byte-pair encoding and its words.
+mutant bpe-tie-to-the-smaller src/text/bpe_learn.c 's/order ? order > 0 : xn > yn/order ? order < 0 : xn < yn/' tests/test-bpe-learn
+mutant bpe-end-of-word-forgotten src/text/bpe_learn.c 's/c + n < end ? n : n + 4/n/' tests/test-bpe-learn
+mutant bpe-pair-behind-not-lost src/text/bpe_learn.c 's/lose(l, pair\[1\], l->p\[after\].symbol, count);/(void)0;/' tests/test-bpe-learn
+mutant bpe-merges-from-the-right src/text/bpe_apply.c 's/(uint64_t)node->rank << 32 | i)/(uint64_t)node->rank << 32 | (UINT32_MAX - i))/' tests/test-bpe-apply
+mutant bpe-last-character-unmarked src/text/bpe_apply.c 's/symbol_of(w->bpe, text + at, length, at_end)/symbol_of(w->bpe, text + at, length, 0)/' tests/test-bpe-apply
+mutant bpe-dropout-remembered src/text/bpe_apply.c 's/int keep = w->dropout <= 0 \&\& /int keep = /' tests/test-bpe-apply
+mutant bpe-cache-of-the-last-word src/text/bpe_apply.c 's/size_t start = i ? w->known_end\[i - 1\] : 0/size_t start = 0/' tests/test-bpe-apply
+mutant bpe-above-the-threshold src/text/bpe_load.c 's/count >= threshold/count > threshold/' tests/test-bpe-apply
+mutant dictionary-counts-overwritten src/text/words.c 's/__builtin_add_overflow(counts\[i\], count, /__builtin_add_overflow(0, count, /' tests/test-bpe-learn
+
+# BLEU.
+mutant bleu-not-clipped src/text/ngram.c 's/g->gram\[i\].hyp < g->gram\[i\].best ? /g->gram[i].best ? /' tests/test-bleu
+mutant bleu-references-added-up src/text/ngram.c 's/x->ref == ref ? x->now + 1 : 1/x->now + 1/' tests/test-bleu
+mutant bleu-closest-of-two-the-longer src/text/bleu.c 's/ref.length < counts->ref_length))/ref.length > counts->ref_length))/' tests/test-bleu
+mutant bleu-brevity-upside-down src/text/bleu.c 's/exp(1 - ref \/ hyp)/exp(1 - hyp \/ ref)/' tests/test-bleu
+mutant bleu-first-order-smoothed src/text/bleu.c 's/N2D_SMOOTH_ADD_K \&\& k ?/N2D_SMOOTH_ADD_K ?/' tests/test-bleu
+mutant bleu-systems-drawn-apart src/text/resample.c 's/n2d_rng_init(\&rng, j->seed, r)/n2d_rng_init(\&rng, j->seed + s, r)/' tests/test-bleu
+
+# Search.
+mutant beam-length-without-end src/decode/beam.c 's/n2d_beam_score(s->o, logp, at + 1)};/n2d_beam_score(s->o, logp, at ? at : 1)};/' tests/test-beam
+mutant beam-ended-takes-a-place src/decode/beam.c 's/i < n \&\& next - from < s->o->beam/i < n \&\& i < (ptrdiff_t)s->o->beam/' tests/test-beam
+mutant beam-hopes-for-the-worst src/decode/beam.c 's/late > soon ? late : soon/late > soon ? soon : late/' tests/test-beam
+mutant beam-stops-at-the-best src/decode/beam.c 's/> t->best\[t->count - 1\].score;/> t->best[0].score;/' tests/test-beam
+mutant beam-history-of-the-row src/decode/beam.c 's/s->slots + s->next\[r\].parent \* s->room/s->slots + r * s->room/' tests/test-beam
+mutant beam-penalty-of-six src/decode/beam.c 's/(5 + n) \/ 6/(6 + n) \/ 6/' tests/test-beam
+mutant translations-by-row src/decode/translate.c 's/translations\[t->batches.row\[i\]\]/translations[i]/' tests/test-translate
+mutant longest-of-the-batch src/decode/translate.c 's/longest(t, (size_t)b->src_len\[i\])/longest(t, b->S)/' tests/test-translate
+
+# Batches, checkpoints, averages.
+mutant batch-of-sources-alone src/text/batches.c 's/if (B \* most(S, T) > batch_tokens)/if (B * S > batch_tokens)/' tests/test-batches
+mutant batch-order-of-every-epoch src/text/batches.c 's/SHUFFLE_STREAM + epoch/SHUFFLE_STREAM/' tests/test-batches
+mutant checkpoint-swaps-moments src/train/checkpoint.c 's/like(\&p->list\[i\], names\[2 \* i + 1\], o->v)/like(\&p->list[i], names[2 * i + 1], o->m)/' tests/test-train
+mutant checkpoint-forgets-patience src/train/checkpoint.c 's/p->best_step, p->stale,$/p->best_step, 0,/' tests/test-train
+mutant checkpoint-best-by-place src/train/checkpoint.c 's/steps\[i\] == best/i == best/' tests/test-train
+mutant average-of-one-less src/model/average.c 's/w->sum\[i\] \/ (double)count/w->sum[i] \/ (double)(count > 1 ? count - 1 : 1)/' tests/test-average
+mutant average-summed-in-float src/model/average.c 's/w->sum\[i\] += (double)w->values\[i\]/w->sum[i] = (double)((float)w->sum[i] + w->values[i])/' tests/test-average
+
 # Threads, memory, positions.
 mutant workers-keep-denormals src/base/threads.c '/^void n2d_parallel/,/omp for/s/uint64_t fp = n2d_fpenv_flush();/& if (omp_get_thread_num()) n2d_fpenv_restore(fp);/' tests/test-base
 mutant team-keeps-denormals src/base/threads.c '/^void n2d_team/,/omp_get_num_threads/s/uint64_t fp = n2d_fpenv_flush();/& if (omp_get_thread_num()) n2d_fpenv_restore(fp);/' tests/test-base
