@@ -46,11 +46,12 @@ static const char style[] =
 	"td:first-child{font-weight:600}.stated{color:var(--soft)}.measured{background:var(--card)}.wrap{white-space:normal;min-width:16rem}.narrow{white-space:normal;min-width:6.5rem}sup,sub{line-height:0}\n"
 	".group{border-left:2px solid var(--line)}.good{color:var(--good)}.bad{color:var(--bad)}\n"
 	".bar{display:inline-block;width:6rem;height:.7em;background:var(--line);border-radius:.2em;margin-right:.5em;overflow:hidden;print-color-adjust:exact}\n"
-	".t1 .bar{width:3.5rem}.t1 td:first-child,.t1 tr:first-child>th:first-child{position:sticky;left:0;background:var(--bg);white-space:normal;min-width:7.5rem}.top td{vertical-align:top}.bar i{display:block;height:100%;background:var(--accent);print-color-adjust:exact}\n"
+	".t1{font-size:.82rem}.t1 th,.t1 td{padding:.28rem .3rem}.t1 .bar{width:2rem}.t1 td:first-child,.t1 tr:first-child>th:first-child{position:sticky;left:0;background:var(--bg);white-space:normal;min-width:7.5rem}.top td{vertical-align:top}.bar i{display:block;height:100%;background:var(--accent);print-color-adjust:exact}\n"
 	"dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem .9rem;font-size:.9rem;margin:.3rem 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\n"
 	"details{margin:.5rem 0}summary{cursor:pointer;color:var(--accent)}\n"
 	"@media print{body{max-width:none;font-size:12px;padding:0}nav{display:none}h2,h3{break-after:avoid}.scroll{overflow:visible}table{font-size:10px}.grid{grid-template-columns:1fr 1fr}\n"
-	"th,td{padding:.15rem .3rem}.tile{border:1px solid var(--line)}tr{break-inside:avoid}}\n"
+	"th,td{padding:.15rem .3rem}.t1{font-size:8px}.t1 th,.t1 td{padding:.15rem}.t1 .bar{display:none}.t1 .narrow{min-width:4rem}"
+	".t1 td:first-child,.t1 tr:first-child>th:first-child{min-width:4.5rem}.tile{border:1px solid var(--line)}tr{break-inside:avoid}}\n"
 	"@media print{:root{--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--card:#f5f5f5;--accent:#0072b2;--good:#1a7f4b;--bad:#c0392b;--lift:0%}}\n"
 	"</style>\n</head>\n<body>\n";
 

@@ -23,7 +23,7 @@
 static const char usage[] =
 	"usage: n2d-bench kernels [options] [ID...]\n\n"
 	"Times every kernel (one thread) and operator on its shapes, each checked first, in per cent of the limit\n"
-	"min(peak, intensity x bandwidth) measured in the same minute. An ID is op/isa/shape as it is printed.\n\n"
+	"min(peak, intensity x bandwidth) measured in the same minute (intensity: operations a byte). An ID is op/isa/shape as it is printed.\n\n"
 	"  --isa LIST        instruction sets (default: all this processor has)\n"
 	"  --threads LIST    threads of the operators (default: 1 and all)\n"
 	"  --samples N       clean samples of each (default 10)\n"

@@ -175,7 +175,9 @@ void report_table1(struct html *h, const struct report *r)
 		return;
 	report_heading(h, "table1", "Table 1, stated and measured");
 	html(h, "<p>What the paper states for each kind of layer, and what was measured (shaded). An exponent of 2 means: twice the "
-	     "length, four times the time.</p>\n");
+	     "length, four times the time. Mixing is the part of a layer that moves information between positions, whole is with its "
+	     "projections; materialised attention stores its n × n matrix of weights, the other goes over them in blocks; the limit is "
+	     "the most that the machine's peak and bandwidth allow for the layer's operations and bytes.</p>\n");
 	for (size_t i = 0; i < r->machines; i++) {
 		const struct table *t = main_table(r->machine + i);
 		if (!t->rows)
@@ -366,7 +368,8 @@ void report_time(struct html *h, const struct report *r)
 	report_heading(h, "time", "Time against length");
 	html(h, "<p>Dots are measured; lines are fits T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d to all shapes. Both axes are "
 	     "logarithmic: a steeper line grows "
-		"faster. A ring marks where another layer becomes faster than self-attention.</p>\n");
+		"faster. A ring marks where another layer becomes faster than self-attention; “by the fits” is where the lines cross, "
+		"beyond the measured lengths too.</p>\n");
 	figures(h, r, time_figure, milliseconds);
 	html(h, "<h3>Where one layer overtakes another</h3>\n");
 	for (size_t i = 0; i < r->machines; i++) {

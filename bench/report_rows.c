@@ -29,7 +29,8 @@ static void fact(struct html *h, const char *name, const json_t *v)
 	}
 }
 
-static void facts(struct html *h, const json_t *o)
+/* levels: of memory too, as they were found before the layers. */
+static void facts(struct html *h, const json_t *o, int levels_too)
 {
 	static const char *const key[][2] = {
 		{"cpu", "processor"}, {"architecture", "architecture"}, {"processors", "processors"}, {"threads", "threads used"},
@@ -45,7 +46,10 @@ static void facts(struct html *h, const json_t *o)
 	json_t *memory = json_object_get(o, "memory_bytes");
 	if (json_is_number(memory))
 		html(h, "<dt>memory</dt><dd>$ GiB</dd>\n", as_text("%.1f", json_number_value(memory) / (1 << 30)));
-	html(h, "</dl>\n<h4>Memory, as measured</h4>\n<dl>\n");
+	html(h, "</dl>\n");
+	if (!levels_too)
+		return;
+	html(h, "<h4>Memory, as measured</h4>\n<dl>\n");
 	json_array_foreach(levels, i, level) {
 		const char *name = json_string_value(json_object_get(level, "name"));
 		double capacity = json_number_value(json_object_get(level, "capacity_bytes"));
@@ -56,7 +60,7 @@ static void facts(struct html *h, const json_t *o)
 	html(h, "</dl>\n");
 }
 #else
-static void facts(struct html *h, const void *o) { (void)h, (void)o; }
+static void facts(struct html *h, const void *o, int levels_too) { (void)h, (void)o, (void)levels_too; }
 #endif
 
 const char *report_cpu(const struct report_machine *m)
@@ -76,13 +80,30 @@ struct roof_rate {
 	double threads, rate;
 };
 
-enum { RATES = 256 };
+enum { RATES = 512 };
 struct roof_rates {
 	struct roof_rate rate[RATES];
 	size_t n;
 };
 
 static int is_peak(const struct roof_rate *x) { return strcmp(x->kernel, "fma_peak") == 0; }
+
+static int is_row(const struct roof_rate *a, const struct roof_rate *b)
+{
+	return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->level, b->level) == 0 && a->threads == b->threads;
+}
+
+/* The best of all footprints in a level. */
+static void add_rate(struct roof_rates *r, const struct roof_rate *x)
+{
+	size_t i = 0;
+	while (i < r->n && !(is_row(r->rate + i, x) && strcmp(r->rate[i].isa, x->isa) == 0))
+		i++;
+	if (i < r->n)
+		r->rate[i].rate = fmax(r->rate[i].rate, x->rate);
+	else if (r->n < RATES)
+		r->rate[r->n++] = *x;
+}
 
 static int read_rates(struct roof_rates *r, const struct csv *c)
 {
@@ -92,8 +113,8 @@ static int read_rates(struct roof_rates *r, const struct csv *c)
 	size_t n;
 	if (csv_columns(c, name, k, 6) || timings_read(&t, &n, c))
 		return -1;
-	for (size_t i = 0; i < n && r->n < RATES; i++) {
-		struct roof_rate *x = r->rate + r->n;
+	for (size_t i = 0; i < n; i++) {
+		struct roof_rate one, *x = &one;
 		double flops, bytes;
 		x->kernel = csv_text(c, t[i].row, k[0]);
 		x->isa = csv_text(c, t[i].row, k[1]);
@@ -104,19 +125,28 @@ static int read_rates(struct roof_rates *r, const struct csv *c)
 			return -1;
 		}
 		x->rate = (is_peak(x) ? flops : bytes) / t[i].seconds / 1e9;
-		r->n++;
+		add_rate(r, x);
 	}
 	free(t);
 	return 0;
 }
 
-static int is_row(const struct roof_rate *a, const struct roof_rate *b)
+enum rates { PEAKS, READING, OTHER_STREAMS };
+static int is_of(const struct roof_rate *x, enum rates what)
 {
-	return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->level, b->level) == 0 && a->threads == b->threads;
+	return what == (is_peak(x) ? PEAKS : strcmp(x->kernel, "stream_read") == 0 ? READING : OTHER_STREAMS);
 }
 
-/* Rows: kernel, level, threads; columns: instruction sets. Of the peaks, or of the rest. */
-static void rates(struct html *h, const struct roof_rates *r, int peaks)
+static const char *level_name(const struct roof_rates *r, const struct roof_rate *x)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (atoi(r->rate[i].level) > atoi(x->level))
+			return as_text("L%d", atoi(x->level));
+	return "memory";
+}
+
+/* Rows: kernel, level, threads; columns: instruction sets. */
+static void rates(struct html *h, const struct roof_rates *r, enum rates what)
 {
 	const char *isa[16];
 	size_t isas = 0;
@@ -128,20 +158,23 @@ static void rates(struct html *h, const struct roof_rates *r, int peaks)
 			isa[isas++] = r->rate[i].isa;
 	}
 	html(h, "<div class=\"scroll\"><table><thead><tr>");
-	html(h, peaks ? "<th>threads</th>" : "<th>stream</th><th>level</th><th>threads</th>");
+	html(h, what == PEAKS ? "" : what == READING ? "<th>level</th>" : "<th>stream</th><th class=\"left\">level</th>");
+	html(h, "<th>threads</th>");
 	for (size_t j = 0; j < isas; j++)
 		html(h, "<th>$</th>", isa[j]);
 	html(h, "</tr></thead><tbody>\n");
 	for (size_t i = 0; i < r->n; i++) {
-		int first = is_peak(r->rate + i) == peaks;
+		int first = is_of(r->rate + i, what);
 		for (size_t j = 0; j < i && first; j++)
 			first = !is_row(r->rate + j, r->rate + i);
 		if (!first)
 			continue;
 		const struct roof_rate *x = r->rate + i;
 		html(h, "<tr>");
-		if (!peaks)
-			html(h, "<td>$</td><td>$</td>", x->kernel, x->level);
+		if (what == OTHER_STREAMS)
+			html(h, "<td>$</td>", x->kernel);
+		if (what != PEAKS)
+			html(h, "<td class=\"left\">$</td>", level_name(r, x));
 		html(h, "<td>$</td>", as_text("%g", x->threads));
 		for (size_t j = 0; j < isas; j++) {
 			double most = NAN;
@@ -164,18 +197,12 @@ static int read_peaks(struct roof_rates *r, const struct csv *c)
 		return 0; /* an old file, or a made one */
 	for (size_t row = 0; row < c->rows; row++) {
 		struct roof_rate x = {"fma_peak", csv_text(c, row, k[0]), "", 0, 0};
-		size_t i = 0;
 		if (strcmp(csv_text(c, row, k[2]), "nan") == 0)
 			continue;
 		if (csv_number(c, row, k[1], &x.threads) || csv_number(c, row, k[2], &x.rate))
 			return -1;
-		while (i < r->n && !(strcmp(r->rate[i].isa, x.isa) == 0 && r->rate[i].threads == x.threads))
-			i++;
 		x.rate /= 1e9;
-		if (i < r->n)
-			r->rate[i].rate = fmax(r->rate[i].rate, x.rate);
-		else if (r->n < RATES)
-			r->rate[r->n++] = x;
+		add_rate(r, &x);
 	}
 	return 0;
 }
@@ -194,10 +221,12 @@ static int limits_of(struct html *h, const struct report *r, size_t machine)
 		if (read_peaks(&all, &f->csv))
 			return -1;
 	html(h, "<h4>Peak of multiply-adds, GFLOP/s</h4>\n");
-	rates(h, &all, 1);
+	rates(h, &all, PEAKS);
 	if (strcmp(command, "n2d-bench roof") == 0) {
-		html(h, "<details><summary>Bandwidth by memory level, GB/s</summary>\n");
-		rates(h, &all, 0);
+		html(h, "<h4>Reading by memory level, GB/s: the best of all sizes in it</h4>\n");
+		rates(h, &all, READING);
+		html(h, "<details><summary>Copying, triad (z = x + a y) and updating in place</summary>\n");
+		rates(h, &all, OTHER_STREAMS);
 		html(h, "</details>\n");
 	}
 	html_command(h, command);
@@ -210,9 +239,10 @@ int report_limits(struct html *h, const struct report *r)
 	html(h, "<div class=\"grid\">\n");
 	for (size_t i = 0; i < r->machines; i++) {
 		const struct report_machine *m = r->machine + i;
+		size_t at = 0;
 		html(h, "<div><h3>$</h3>\n", m->name);
 		if (m->facts)
-			facts(h, m->facts);
+			facts(h, m->facts, !report_next(r, i, "roof/1", &at));
 		else
 			html(h, "<p class=\"soft\">There is no machine file (NAME.json) beside its CSV files.</p>\n");
 		if (r->machines == 1) /* beside the facts */

@@ -14,7 +14,7 @@
 static const char usage[] =
 	"usage: n2d-bench table [options] [CSV...]\n\n"
 	"Prints the paper's Table 1 as measured beside Table 1 as stated, from the files of n2d-bench layers and paths\n"
-	"(default: results/local/layers.csv results/local/paths.csv).\n\n"
+	"(default: results/local/layers.csv results/local/paths.csv); what the columns mean is below it.\n\n"
 	"  --format F     text (default), markdown or csv\n"
 	"  --isa NAME     default: the first in the file\n"
 	"  --threads N    default: the fewest in the file\n"

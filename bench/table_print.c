@@ -93,11 +93,14 @@ static void widths(const struct table *t, int *w)
 
 const char table_notes[] =
 	"n, d: exponents of time in length and width, from a sixteenth of the largest size on, with 95 % confidence intervals;\n"
-	"mixing is what moves information between positions, whole includes the projections. sequential: longest chain of\n"
+	"mixing is what moves information between positions, whole includes the projections. materialised: attention that stores\n"
+	"its n x n matrix of weights; without the word it goes over them in blocks. sequential: longest chain of\n"
 	"dependent operator calls in the trace. path: fewest mixing steps from the first input to the last output over stacked\n"
 	"layers (convolution: contiguous; dilated). layers: how many are stacked until changing the first input changes the last\n"
 	"output, by running them.\n"
-	"limit %: of min(peak, intensity x bandwidth) measured in the same minutes, over the same lengths.\n";
+	"limit %: of the speed that the machine allows at most, min(peak, intensity x bandwidth) with intensity = operations a\n"
+	"byte, measured in the same minutes, over the same lengths.\n"
+	"predicted: where the fitted times cross, beyond the measured lengths too.\n";
 
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL])
 {

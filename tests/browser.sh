@@ -61,11 +61,12 @@ for page in one two; do
 		quiet "$page, desk, $scheme"
 	done
 	# The whole page, and whether something sticks out of it (wide tables scroll in boxes of their own).
-	sed 's/<meta http-equiv[^>]*>//; s|</body>|<script>document.title = "wide " + (document.documentElement.scrollWidth - innerWidth)</script></body>|' "$out/$page.html" \
+	sed 's/<meta http-equiv[^>]*>//; s|</body>|<script>document.title = "wide " + (document.documentElement.scrollWidth - innerWidth) + ", Table 1 " + Math.max(...[...document.querySelectorAll(".t1")].map(t => t.scrollWidth - t.parentNode.clientWidth))</script></body>|' "$out/$page.html" \
 		>"$scratch/wide.html"
-	for width in 390 1300; do
+	for width in 390 1200 1300; do
 		open "$scratch/wide.html" $width 844 light --dump-dom
-		grep -q '<title>wide \(0\|-[0-9]*\)<' "$scratch/dom" && good || bad "$page: wider than a window of $width: $(grep -o '<title>[^<]*' "$scratch/dom")"
+		grep -q '<title>wide \(0\|-[0-9]*\),' "$scratch/dom" && good || bad "$page: wider than a window of $width: $(grep -o '<title>[^<]*' "$scratch/dom")"
+		[ $width = 390 ] || { grep -q 'Table 1 \(0\|-[0-9]*\)<' "$scratch/dom" && good || bad "$page: Table 1 is cut at $width: $(grep -o '<title>[^<]*' "$scratch/dom")"; }
 		open "$out/$page.html" $width 9000 light --screenshot="$out/$page-whole-$width.png"
 	done
 done

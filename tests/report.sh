@@ -121,6 +121,22 @@ strange=$(grep -oE '</?[A-Za-z!][^ >]*' report.html | sort -u | grep -vxE '</?(h
 [ -z "$strange" ] && good || bad "$what: strange elements: $strange"
 no ' on[a-z]+="|javascript:|https?://|<[a-z]+[^>]* src='
 
+# With roof's file the memory levels are roof's, the best of all footprints in each, however many.
+mkdir roofed
+cp slow/layers.csv roofed
+echo '{"schema": "n2d-machine/1", "levels_measured": [{"name": "L1", "read_gbytes_per_s": 3}]}' >roofed/layers.json
+run 0 roofed
+! grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h" || page '<dt>L1</dt><dd>3 GB/s read'
+(
+	echo schema,id,kernel,isa,threads,level,seconds,clean,flops,bytes
+	echo roof/1,peak,fma_peak,avx2,1,,1,1,2e9,0
+	awk 'BEGIN {for (i = 1; i <= 600; i++) printf "roof/1,%d,stream_read,avx2,%d,%d,1,1,0,%de9\n", i, 1 + i % 2, 1 + (i > 300), i}'
+) >roofed/roof.csv
+run 0 roofed
+page '<td class="left">L1</td><td>1</td><td>300\.0</td>'
+page '<td class="left">memory</td><td>2</td><td>599\.0</td>'
+no '3 GB/s read'
+
 # Broken files: refused by name and line, and the page that was there stays.
 echo old >report.html
 refuse() { # FILE MESSAGE
