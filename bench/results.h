@@ -12,6 +12,7 @@ struct point {
 	int threads;
 	double batch, n, d;
 	double seconds, mixing_seconds, limit_seconds, memory_bytes;
+	double peak; /* multiply-add FLOP/s measured beside it; NAN: not */
 	double *sample, *mixing; /* the clean ones; the disturbed ones when there are no others */
 	size_t samples, dirty;   /* dirty of them are disturbed */
 };

@@ -182,12 +182,24 @@ static void make_pair(struct table *t, const struct results *r, const struct tab
 	t->pairs++;
 }
 
+static void peak_range(struct table *t, const struct results *r)
+{
+	for (size_t i = 0; i < r->points; i++) {
+		const struct point *p = r->point + i;
+		if (!(p->peak > 0) || p->threads != t->choice.threads || strcmp(p->isa, t->choice.isa) != 0 || strcmp(p->pass, t->choice.pass) != 0)
+			continue;
+		t->peak_low = t->peak_high && t->peak_low < p->peak ? t->peak_low : p->peak;
+		t->peak_high = fmax(t->peak_high, p->peak);
+	}
+}
+
 void table_make(struct table *t, const struct results *r, const struct choice *c)
 {
 	const char *layer[ROWS_MOST];
 	memset(t, 0, sizeof *t);
 	t->choice = *c;
 	t->rows = results_layers(layer, ROWS_MOST, r, c);
+	peak_range(t, r);
 	for (size_t i = 0; i < t->rows; i++) {
 		struct series s;
 		make_row(t->row + i, layer[i], r, c);

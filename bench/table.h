@@ -42,9 +42,13 @@ struct table {
 	struct choice choice;
 	size_t rows, pairs;
 	double n_from, n_to;
+	double peak_low, peak_high; /* FLOP/s, of all measurements beside the layers; 0: none */
 	struct table_row row[ROWS_MOST];
 	struct table_pair pair[PAIRS_MOST];
 };
+
+/* A peak that moved by more than a tenth is worth a word. */
+#define PEAK_STEADY 1.1
 
 /* Fits over the measured lengths say something about lengths so many times as large at most. */
 enum { TABLE_FAR = 16 };

@@ -126,6 +126,15 @@ static void always(const struct table *t, FILE *f)
 		putc('\n', f);
 }
 
+/* How steady the machine was. */
+static void peak(const struct table *t, FILE *f)
+{
+	if (!t->peak_high)
+		return;
+	fprintf(f, "peak: %.4g to %.4g GFLOP/s while this was measured", 1e-9 * t->peak_low, 1e-9 * t->peak_high);
+	fprintf(f, t->peak_high > PEAK_STEADY * t->peak_low ? ": the machine's speed changed, and times taken apart compare by their per cents of the limit only.\n" : ".\n");
+}
+
 void table_text(const struct table *t, FILE *f)
 {
 	int w[TABLE_CELLS];
@@ -142,7 +151,9 @@ void table_text(const struct table *t, FILE *f)
 			fprintf(f, j ? "  %*s" : "%-*s", w[j], c[j]);
 		putc('\n', f);
 	}
-	fprintf(f, "\n%s\nT = c0 + c1 n d^2 + c2 n^2 d, fitted to all shapes by relative error\n  %-28s %12s %12s %12s %8s\n", table_notes, "layer",
+	fprintf(f, "\n%s", table_notes);
+	peak(t, f);
+	fprintf(f, "\nT = c0 + c1 n d^2 + c2 n^2 d, fitted to all shapes by relative error\n  %-28s %12s %12s %12s %8s\n", "layer",
 		"c0 us", "c1 ps", "c2 ps", "error");
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct fit *q = &t->row[i].fit;
@@ -185,8 +196,10 @@ void table_markdown(const struct table *t, FILE *f)
 				fprintf(f, " %s |", c[j]);
 		}
 	}
-	fprintf(f, "\n\n%s\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
-		   "|--|--:|--:|--:|--:|\n", table_notes, t->rows ? t->row[0].at_d : 0);
+	fprintf(f, "\n\n%s", table_notes);
+	peak(t, f);
+	fprintf(f, "\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
+		   "|--|--:|--:|--:|--:|\n", t->rows ? t->row[0].at_d : 0);
 	for (size_t i = 0; i < t->pairs; i++) {
 		if (!table_crosses(t->pair + i))
 			continue;

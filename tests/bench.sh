@@ -203,6 +203,13 @@ run 0 ./n2d-bench table --format markdown "$scratch/laws.csv"
 out '^\| self-attention \| O\(n\^2 d\) \| 2\.00 ± 0\.00 \| 2\.00 ± 0\.00 .*\| 50 \| 50\.\.50 \|$'
 out '^\| rnn \| O\(n d\^2\) \| 1\.00 ± 0\.00 \| 1\.00 ± 0\.00 .*\| 10 \| 10\.\.10 \|$'
 out '^\| self-attention, rnn \| 300 \| 300 \| 300 \| 300 \|$'
+# The peaks measured beside the layers, and a word where they differ.
+awk 'NR == 1 {print $0 ",peak_flops_per_s"; next} {print $0 "," 1e9 * (NR < 4 ? 2 : 2.1)}' "$scratch/laws.csv" >"$scratch/steady.csv"
+run 0 ./n2d-bench table "$scratch/steady.csv"
+out '^peak: 2 to 2\.1 GFLOP/s while this was measured\.$'
+sed '$s/,[^,]*$/,2.5e9/' "$scratch/steady.csv" >"$scratch/unsteady.csv"
+run 0 ./n2d-bench table --format markdown "$scratch/unsteady.csv"
+out '^peak: 2 to 2\.5 GFLOP/s .*changed'
 run 0 ./n2d-bench table --format csv "$scratch/laws.csv"
 out '^table/1,scalar,1,forward,self-attention,rnn,crossover_n,"",300,nan$'
 if command -v gnuplot >/dev/null; then
