@@ -297,9 +297,9 @@ static void initial_values_are_documented(void **state)
 					     "positions=learned tied=none output-bias=yes");
 	float *x = initial(&p, 1);
 	const float *w = values_of(&p, x, "encoder.layers.0.self_attn.in_proj_weight");
-	is_uniform("query", w, H * K * D, sqrt(6.0 / (D + H * K)));
-	is_uniform("key", w + H * K * D, H * K * D, sqrt(6.0 / (D + H * K)));
-	is_uniform("value", w + 2 * H * K * D, D * D, sqrt(6.0 / (D + D)));
+	is_uniform("query", w, H * K * D, sqrt(6.0 / (D + 2 * H * K + D)));
+	is_uniform("key", w + H * K * D, H * K * D, sqrt(6.0 / (D + 2 * H * K + D)));
+	is_uniform("value", w + 2 * H * K * D, D * D, sqrt(6.0 / (D + 2 * H * K + D)));
 	is_uniform("out_proj", values_of(&p, x, "decoder.layers.0.multihead_attn.out_proj.weight"), D * D, sqrt(6.0 / (D + D)));
 	w = values_of(&p, x, "encoder.layers.0.linear1.weight");
 	is_uniform("gate", w, F * D, sqrt(6.0 / (D + F)));

@@ -35,7 +35,7 @@ printf '\na\n\na b c\nb\n' >"$scratch/s"
 printf '\n\na\nc b a\nb\n' >"$scratch/t"
 train 0 --src "$scratch/s" --trg "$scratch/t" --valid-src "$scratch/s" --valid-trg "$scratch/t" -o "$scratch/edge" $small --max-steps 6 \
 	--batch-tokens 8 --log-every 1
-err '^finished after step 6, .* in steps, [1-9][0-9]* MiB of memory at most; lowest validation nll [0-9]'
+err '^finished after step 6, .* in steps, [1-9][0-9]* MiB of memory at most; lowest validation loss [0-9]'
 grep -qiE 'nan|inf' "$scratch/edge/log.csv" "$scratch/edge/valid.csv" && bad "$what: numbers that are none" || good
 # Going on with fewer batches an epoch than were already taken of it: a new epoch, and no step on nothing.
 seq 1 60 | sed 's/.*/a b c/' >"$scratch/many"

@@ -73,7 +73,7 @@ summary() {
 	awk '{n[$1] += $2} END {for (s in n) print "| " s " | " n[s] " |"}' "$times" | sort
 	echo
 	awk -F, 'NR > 1 {steps = $2; tokens += $9 + $10; seconds = $11} END {printf "%d steps, %.0f source and target tokens a second of training\n", steps, tokens / seconds}' "$run/log.csv"
-	sort -t, -k5,5g "$run/valid.csv" | awk -F, '$1 == 1 {printf "lowest nll on val %.4f (perplexity %.2f, greedy BLEU %s) at step %d, epoch %d\n", $5, $6, $8, $2, $3; exit}'
+	sort -t, -k4,4g "$run/valid.csv" | awk -F, '$1 == 1 {printf "lowest loss on val %.4f (perplexity %.2f, greedy BLEU %s) at step %d, epoch %d\n", $4, $6, $8, $2, $3; exit}'
 	echo
 	[ ! -s "$run/loss.svg" ] || printf '![loss and BLEU on val](loss.svg)\n\n'
 	"$n2d" info | sed 's/^/    /'

@@ -1,7 +1,6 @@
 /* n2d train: a model from parallel text. */
 #include "config.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -366,8 +365,7 @@ static int conclude(const struct session *s, enum n2d_train_end end)
 		fprintf(stderr, "%s after step %llu, %.0f s in steps, %.0f MiB of memory at most", end == N2D_TRAIN_STOPPED ? "stopped" : "finished",
 			(unsigned long long)t->optimiser.step, t->at.seconds, (double)n2d_memory_peak() / (1 << 20));
 		if (t->at.best_step)
-			fprintf(stderr, "; lowest validation nll %.4f (perplexity %.2f) at step %llu", t->at.best, exp(t->at.best),
-				(unsigned long long)t->at.best_step);
+			fprintf(stderr, "; lowest validation loss %.4f at step %llu", t->at.best, (unsigned long long)t->at.best_step);
 		fprintf(stderr, "\n");
 		if (end == N2D_TRAIN_STOPPED)
 			fprintf(stderr, "go on with: n2d train --resume -o %s\n", s->a->dir);

@@ -85,7 +85,7 @@ static void attention(struct maker *m, const char *group, const char *name)
 	size_t rows = 2 * keys + values;
 	align(m);
 	snprintf(full, sizeof full, "%s.in_proj_weight", name);
-	stacked(add(m, group, full, N2D_INIT_XAVIER, rows, D, 0), keys, keys, values, 0);
+	add(m, group, full, N2D_INIT_XAVIER, rows, D, 0);
 	snprintf(full, sizeof full, "%s.in_proj_bias", name);
 	add(m, group, full, N2D_INIT_ZERO, rows, 0, 0);
 	snprintf(full, sizeof full, "%s.out_proj.weight", name);
@@ -204,7 +204,7 @@ const struct n2d_parameter *n2d_parameters_find(const struct n2d_parameters *p, 
 	return NULL;
 }
 
-/* Each stacked matrix by its own size; a convolution's in and out count each of its W places. */
+/* Each of the matrices t->rows by its own size; a convolution's in and out count each of its W places. */
 static void xavier(const struct n2d_parameter *t, float *x, struct n2d_rng *r)
 {
 	size_t places = t->dims == 3 ? t->shape[2] : 1, in = t->shape[1] * places;

@@ -51,9 +51,9 @@ void n2d_parameters_free(struct n2d_parameters *p);
 /* NULL when there is none. */
 const struct n2d_parameter *n2d_parameters_find(const struct n2d_parameters *p, const char *name);
 
-/* values[floats]: the initial values, gaps 0. They are those of the paper's implementation (uniform, scaled by the
- * mean of inputs and outputs, each projection of an attention by itself, where PyTorch takes the three stacked as
- * one). Parameter i takes its numbers from the generator's stream (seed, N2D_INIT_STREAM + i). */
+/* values[floats]: the initial values, gaps 0. They are uniform, scaled by the mean of inputs and outputs; the three projections
+ * of an attention count as one matrix, as in PyTorch and in the paper's implementation (which did so where queries, keys
+ * and values come from one sequence). Parameter i takes its numbers from the generator's stream (seed, N2D_INIT_STREAM + i). */
 #define N2D_INIT_STREAM ((uint64_t)1 << 63)
 void n2d_parameters_init(const struct n2d_parameters *p, float *values, uint64_t seed);
 

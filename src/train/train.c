@@ -78,13 +78,13 @@ static int validate(struct n2d_training *t)
 		return 0;
 	if (n2d_train_validate(t, t->valid, &sum))
 		return -1;
-	double nll = sum.nll / (double)sum.tokens;
-	if (!isfinite(nll))
-		return n2d_error("step %llu: the validation loss is %g", (unsigned long long)t->optimiser.step, nll);
-	int best = !t->at.best_step || nll < t->at.best;
+	double loss = sum.loss / (double)sum.tokens;
+	if (!isfinite(loss))
+		return n2d_error("step %llu: the validation loss is %g", (unsigned long long)t->optimiser.step, loss);
+	int best = !t->at.best_step || loss < t->at.best;
 	t->at.stale = best ? 0 : t->at.stale + 1;
 	if (best) {
-		t->at.best = nll;
+		t->at.best = loss;
 		t->at.best_step = t->optimiser.step;
 	}
 	double bleu = t->bleu ? t->bleu(t->bleu_arg) : -1;
