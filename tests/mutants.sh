@@ -224,7 +224,7 @@ link=$scratch/link
 mkdir -p "$link"
 # run WORKER PROGRAM ARGUMENT...: the first failure ends a test.
 run() {
-	(cd "$scratch/$1/build" && shift && export N2D_ISA=$isa OMP_WAIT_POLICY=passive CMOCKA_TEST_ABORT=1
+	(cd "$scratch/$1/build" && shift && export N2D_ISA=$isa OMP_WAIT_POLICY=passive CMOCKA_TEST_ABORT=1 srcdir=../src
 		case $1 in */test-kernels | tests/mutant) [ $# = 1 ] || set -- "$@" --isa $isa ;; esac
 		exec timeout 120 "$@") >"$scratch/$1/log" 2>&1
 }
