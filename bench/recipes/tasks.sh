@@ -35,10 +35,10 @@ row() {
 	awk -v got="$(cat "$dir/exact")" -v least="$2" 'BEGIN {exit !(got >= least)}' || missed="$missed $1"
 }
 
-common=(--preset tiny --layers 2 --dropout 0 --schedule inverse-sqrt --rate 0.002 --warmup 400)
-learn copy 1500 "${common[@]}"
-learn reverse 1500 "${common[@]}"
-learn numbers 3000 "${common[@]}" --lines 100000
+common=(--lines 100000 --preset tiny --layers 2 --dropout 0 --schedule inverse-sqrt --rate 0.002 --warmup 400)
+learn copy 2500 "${common[@]}"
+learn reverse 3000 "${common[@]}"
+learn numbers 3000 "${common[@]}"
 missed=
 {
 	echo "| task | % of $lines held-out lines exact | at least | seconds of training | command |"
