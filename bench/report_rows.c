@@ -93,16 +93,18 @@ static int is_row(const struct roof_rate *a, const struct roof_rate *b)
 	return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->level, b->level) == 0 && a->threads == b->threads;
 }
 
-/* The best of all footprints in a level. */
-static void add_rate(struct roof_rates *r, const struct roof_rate *x)
+/* The best of all footprints in a level. -1 and a message: more than a table can show. */
+static int add_rate(struct roof_rates *r, const struct roof_rate *x)
 {
 	size_t i = 0;
 	while (i < r->n && !(is_row(r->rate + i, x) && strcmp(r->rate[i].isa, x->isa) == 0))
 		i++;
-	if (i < r->n)
-		r->rate[i].rate = fmax(r->rate[i].rate, x->rate);
-	else if (r->n < RATES)
+	if (i == RATES)
+		return n2d_error("more than %d limits of kernel, instruction set, threads and level", RATES);
+	if (i == r->n)
 		r->rate[r->n++] = *x;
+	r->rate[i].rate = fmax(r->rate[i].rate, x->rate);
+	return 0;
 }
 
 static int read_rates(struct roof_rates *r, const struct csv *c)
@@ -113,22 +115,19 @@ static int read_rates(struct roof_rates *r, const struct csv *c)
 	size_t n;
 	if (csv_columns(c, name, k, 6) || timings_read(&t, &n, c))
 		return -1;
-	for (size_t i = 0; i < n; i++) {
+	int bad = 0;
+	for (size_t i = 0; i < n && !bad; i++) {
 		struct roof_rate one, *x = &one;
 		double flops, bytes;
 		x->kernel = csv_text(c, t[i].row, k[0]);
 		x->isa = csv_text(c, t[i].row, k[1]);
 		x->level = csv_text(c, t[i].row, k[2]);
-		if (csv_number(c, t[i].row, k[3], &x->threads) || csv_number(c, t[i].row, k[4], &flops) ||
-		    csv_number(c, t[i].row, k[5], &bytes)) {
-			free(t);
-			return -1;
-		}
-		x->rate = (is_peak(x) ? flops : bytes) / t[i].seconds / 1e9;
-		add_rate(r, x);
+		bad = csv_number(c, t[i].row, k[3], &x->threads) || csv_number(c, t[i].row, k[4], &flops) || csv_number(c, t[i].row, k[5], &bytes);
+		x->rate = bad ? 0 : (is_peak(x) ? flops : bytes) / t[i].seconds / 1e9;
+		bad = bad || add_rate(r, x);
 	}
 	free(t);
-	return 0;
+	return bad ? -1 : 0;
 }
 
 enum rates { PEAKS, READING, OTHER_STREAMS };
@@ -202,7 +201,8 @@ static int read_peaks(struct roof_rates *r, const struct csv *c)
 		if (csv_number(c, row, k[1], &x.threads) || csv_number(c, row, k[2], &x.rate))
 			return -1;
 		x.rate /= 1e9;
-		add_rate(r, &x);
+		if (add_rate(r, &x))
+			return -1;
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The report in headless Chromium (Debian: chromium), at the widths of a phone and of a desk, light and dark, one machine and two: nothing on the
+# The report in headless Chromium (Debian: chromium), at the widths of a phone, of a narrow window and of a desk, light and dark, one machine and two: nothing on the
 # console, no request to the network, nothing wider than the window. The pictures are kept, to be looked at. In the build directory:
 #	browser.sh [DIRECTORY]		(of the pictures and pages; default report-shots)
 set -u
