@@ -2,17 +2,9 @@
 # n2d bpe as a user meets it: streams, files, options, and what is wrong said in one line. In the build directory.
 # With N2D_DATA, a directory that holds multi30k/, the merge table of its 10,000 joint merges too.
 set -u
-passed=0 failed=0
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
+. "${srcdir:-.}/tests/program.sh"
 golden=${srcdir:-.}/tests/golden/bpe/edge
 
-good() { passed=$((passed + 1)); }
-bad() {
-	echo "FAIL $*"
-	head -n 5 "$scratch/err"
-	failed=$((failed + 1))
-}
 same() { cmp -s "$1" "$2" && good || bad "$what: differs from $2"; }
 
 # run CODE INPUT ARGUMENTS...: the exit code of n2d bpe; 0 is silent, 2 is one line.
@@ -25,7 +17,6 @@ run() {
 	lines=$(wc -l <"$scratch/err")
 	[ $code = "$want" ] && [ "$lines" = $((want > 0)) ] && good || bad "$what: exit code $code, should be $want; $lines lines of error"
 }
-err() { grep -qE -e "$1" "$scratch/err" && good || bad "$what: no '$1' in its message"; }
 
 run 0 "$golden.txt" apply -c "$golden.codes"
 same "$scratch/out" "$golden.bpe"

@@ -2,19 +2,11 @@
 # n2d-bench report: what CSV files say is in the page, no text of theirs becomes markup, the files can be taken out of it again, and broken ones
 # are exit 2 with file, line and what was expected. In the build directory. How it looks is for tests/browser.sh.
 set -u
-passed=0 failed=0
 [ -x ./n2d-bench ] || { echo "skipped: built without n2d-bench"; exit 77; }
 bench=$PWD/n2d-bench
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
+. "${srcdir:-.}/tests/program.sh"
 cd "$scratch" || exit 99
 
-good() { passed=$((passed + 1)); }
-bad() {
-	echo "FAIL $*"
-	head -n 3 err
-	failed=$((failed + 1))
-}
 run() { # CODE ARGUMENTS
 	want=$1
 	shift

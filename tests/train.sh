@@ -3,8 +3,7 @@
 # are no sentences.
 # In the build directory.
 set -u
-passed=0 failed=0
-scratch=$(mktemp -d) || exit 99
+. "${srcdir:-.}/tests/program.sh"
 mounted=
 trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$scratch"' EXIT
 if ./n2d info | grep -qE '^  (jansson|zlib) *without'; then
@@ -12,12 +11,6 @@ if ./n2d info | grep -qE '^  (jansson|zlib) *without'; then
 	exit 77
 fi
 
-good() { passed=$((passed + 1)); }
-bad() {
-	echo "FAIL $*"
-	tail -n 3 "$scratch/err"
-	failed=$((failed + 1))
-}
 # train CODE ARGUMENTS...: a small model; its exit code.
 train() {
 	want=$1
@@ -27,7 +20,6 @@ train() {
 	code=$?
 	[ $code = "$want" ] && good || bad "$what: exit code $code, should be $want"
 }
-err() { grep -qE -e "$1" "$scratch/err" && good || bad "$what: no '$1' in what it says"; }
 small="--preset tiny --layers 1 --d-model 64 --d-ff 64 --heads 2"
 
 # Pairs with empty sides, of one word, of many; a batch may then be padding but for one token a sentence.
@@ -61,7 +53,7 @@ twice=$(./n2d train --help | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p' | sort | uniq
 [ -z "$twice" ] && good || bad "n2d train --help: two options of one name: $twice"
 
 # One training a directory.
-./n2d train --threads 1 --isa scalar --src "$scratch/many" --trg "$scratch/many" -o "$scratch/one" $small --max-steps 1000000 --max-epochs none -q 2>"$scratch/err" &
+./n2d train --threads 1 --isa scalar --src "$scratch/many" --trg "$scratch/many" -o "$scratch/one" $small --max-steps 1000000 --max-epochs none 2>"$scratch/first" &
 first=$!
 n=0
 while [ ! -f "$scratch/one/log.csv" ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n + 1)); done
@@ -75,7 +67,9 @@ until [ "$(wc -l <"$scratch/one/log.csv")" -gt 1 ] || [ $n -ge 100 ]; do sleep 0
 kill -TERM $first
 wait $first
 code=$?
-[ $code = 143 ] && ls "$scratch/one" | grep -q 'state.safetensors$' && good || bad "SIGTERM: exit code $code, or no checkpoint"
+step=$(tr '\r' '\n' <"$scratch/first" | sed -n 's/^stopped after step \([0-9]*\),.*/\1/p')
+[ $code = 143 ] && [ -s "$scratch/one/$(printf 'step-%08d.state.safetensors' "${step:-0}")" ] && good ||
+	bad "SIGTERM: exit code $code, and no state of the step it stopped after, '$step'"
 
 printf '\nb\na b c a b c\n' >"$scratch/in"
 ./n2d translate -q -m "$scratch/edge/step-00000006.safetensors" <"$scratch/in" >"$scratch/out" 2>"$scratch/err"
