@@ -116,8 +116,11 @@ static double time_at(const struct series *s, double n)
 
 static int is_self(const char *layer) { return strcmp(layer, "self-attention") == 0; }
 
-/* Where another kind of layer's time crosses self-attention's, as measured. Returns how many. */
-static int crossings(FILE *f, const struct table *t, const struct results *r)
+/* Labels of what lies left of this stand at its right: there is no room at the other side. */
+static double left_edge(const struct table *t) { return 4 * t->n_from; }
+
+/* Where another kind of layer's time crosses self-attention's, as measured. Returns how many; *left more of them are left of left_edge. */
+static int crossings(FILE *f, const struct table *t, const struct results *r, int *left)
 {
 	int n = 0;
 	struct series self;
@@ -131,6 +134,7 @@ static int crossings(FILE *f, const struct table *t, const struct results *r)
 			continue;
 		fprintf(f, "%.1f %.6g \"%s %.0f\"\n", p->n, 1e3 * time_at(&self, p->n), other, p->n);
 		n++;
+		*left += p->n < left_edge(t);
 	}
 	fprintf(f, "EOD\n");
 	return n;
@@ -147,7 +151,7 @@ static int figure_time(const struct table *t, const struct results *r)
 		results_over_n(&s, r, &t->choice, t->row[i].layer);
 		data(f, "t", i, &s, milliseconds);
 	}
-	int crossed = crossings(f, t, r);
+	int left = 0, crossed = crossings(f, t, r, &left);
 	subject(f, "Time of a layer", t->choice.pass, t);
 	fprintf(f, "set logscale y 10\nset format y '%%g'\nset ylabel 'milliseconds'\nset xrange [%.1f:%.1f]\nplot ", t->n_from / 1.2,
 		t->n_to * 1.2);
@@ -162,8 +166,11 @@ static int figure_time(const struct table *t, const struct results *r)
 	}
 	fprintf(f, "1/0 title 'fit c0 + c1 n d^2 + c2 n^2 d' with lines lc rgb '#000000' lw 1.2");
 	if (crossed)
-		fprintf(f, ", $cross using 1:2 title 'n*: crosses self-attention' with points pt 6 ps 1.8 lw 2 lc rgb '#000000'"
-			   ", $cross using 1:2:3 notitle with labels right offset -1.1,0.9 font ',12' boxed");
+		fprintf(f, ", $cross using 1:2 title 'n*: crosses self-attention' with points pt 6 ps 1.8 lw 2 lc rgb '#000000'");
+	if (crossed > left)
+		fprintf(f, ", $cross using ($1<%g?1/0:$1):2:3 notitle with labels right offset -1.1,0.9 font ',12' boxed", left_edge(t));
+	if (left)
+		fprintf(f, ", $cross using ($1<%g?$1:1/0):2:3 notitle with labels left offset 1.1,-0.9 font ',12' boxed", left_edge(t));
 	fprintf(f, "\n");
 	return finish(&o, "time");
 }
