@@ -115,26 +115,26 @@ int fit_cost(struct fit *f, const struct fit_point *p, size_t points)
 }
 
 /* -1: a is below b, 1: above, 0: a tie. */
-static int side(double a, double b)
+static int side(double a, double b, double tie)
 {
 	double l = log(a / b);
-	return l < -FIT_TIE ? -1 : l > FIT_TIE;
+	return l < -tie ? -1 : l > tie;
 }
 
-int fit_first_below(const double *a, const double *b, size_t points)
+int fit_first_below(const double *a, const double *b, const double *tie, size_t points)
 {
 	for (size_t i = 0; i < points; i++)
-		if (side(a[i], b[i]))
-			return side(a[i], b[i]);
+		if (side(a[i], b[i], tie[i]))
+			return side(a[i], b[i], tie[i]);
 	return 0;
 }
 
-double fit_crossing(const double *n, const double *a, const double *b, size_t points)
+double fit_crossing(const double *n, const double *a, const double *b, const double *tie, size_t points)
 {
 	double at = 0;
 	int last = 0, changes = 0;
 	for (size_t i = 0, from = 0; i < points; i++) {
-		int s = side(a[i], b[i]);
+		int s = side(a[i], b[i], tie[i]);
 		changes += s && last && s != last;
 		if (s > 0 && last < 0) {
 			double l = log(a[from] / b[from]), r = log(a[i] / b[i]);

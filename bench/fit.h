@@ -20,12 +20,11 @@ int fit_cost(struct fit *f, const struct fit_point *p, size_t points);
 double fit_at(const struct fit *f, double n, double d);
 
 /* n at which curve a stops being below curve b, both over the same ascending n: by a straight line on log axes between the
- * points before and after. Points where the two are within TIE of each other say neither. 0: a is never below;
+ * points before and after. Points where the two are within tie[i] of each other (of the logarithms) say neither. 0: a is never below;
  * INFINITY: a is still below at the last point that says; NAN: the two change places more than once, which two costs of these terms do not: noise. */
-#define FIT_TIE 0.03
-double fit_crossing(const double *n, const double *a, const double *b, size_t points);
+double fit_crossing(const double *n, const double *a, const double *b, const double *tie, size_t points);
 /* Which is below at the first point that says: -1 a, 1 b, 0 none does. */
-int fit_first_below(const double *a, const double *b, size_t points);
+int fit_first_below(const double *a, const double *b, const double *tie, size_t points);
 
 /* The same from two fits at width d, searched up to n = 2^24. */
 double fit_crossing_predicted(const struct fit *a, const struct fit *b, double d);

@@ -130,18 +130,30 @@ static void make_row(struct table_row *row, const char *layer, const struct resu
 	path_row(row, r);
 }
 
-/* The lengths both have, at the same width. */
-static size_t common(const struct series *a, const struct series *b, double n[SERIES_MOST], double t[4][SERIES_MOST])
+static double scatter(const double *sample, size_t n)
+{
+	struct stat_summary s = stat_summarise(sample, n);
+	return s.median > 0 ? s.mad / s.median : 0;
+}
+
+static double tie(const double *a, size_t na, const double *b, size_t nb) { return fmax(TABLE_TIE, scatter(a, na) + scatter(b, nb)); }
+
+/* Two layers at the lengths both have, at the same width: seconds, of the mixing part too, and what is a tie. */
+enum { WHOLE, OTHER_WHOLE, MIXING, OTHER_MIXING, TIE, MIXING_TIE, COMMON };
+static size_t common(const struct series *a, const struct series *b, double n[SERIES_MOST], double t[COMMON][SERIES_MOST])
 {
 	size_t k = 0;
 	for (size_t i = 0; a->at == b->at && i < a->n; i++)
 		for (size_t j = 0; j < b->n; j++)
 			if (a->p[i]->n == b->p[j]->n && k < SERIES_MOST) {
-				n[k] = a->p[i]->n;
-				t[0][k] = a->p[i]->seconds;
-				t[1][k] = b->p[j]->seconds;
-				t[2][k] = a->p[i]->mixing_seconds;
-				t[3][k++] = b->p[j]->mixing_seconds;
+				const struct point *p = a->p[i], *q = b->p[j];
+				n[k] = p->n;
+				t[WHOLE][k] = p->seconds;
+				t[OTHER_WHOLE][k] = q->seconds;
+				t[MIXING][k] = p->mixing_seconds;
+				t[OTHER_MIXING][k] = q->mixing_seconds;
+				t[TIE][k] = tie(p->sample, p->samples, q->sample, q->samples);
+				t[MIXING_TIE][k++] = tie(p->mixing, p->samples, q->mixing, q->samples);
 			}
 	return k;
 }
@@ -160,23 +172,23 @@ static int fit_mixing(struct fit *f, const struct results *r, const struct choic
 static void make_pair(struct table *t, const struct results *r, const struct table_row *x, const struct table_row *y)
 {
 	struct series a, b;
-	double n[SERIES_MOST], v[4][SERIES_MOST];
+	double n[SERIES_MOST], v[COMMON][SERIES_MOST];
 	struct table_pair *p = t->pair + t->pairs;
 	results_over_n(&a, r, &t->choice, x->layer);
 	results_over_n(&b, r, &t->choice, y->layer);
 	size_t k = common(&a, &b, n, v);
 	if (k < 2)
 		return;
-	int first_below = fit_first_below(v[0], v[1], k), swap = first_below > 0; /* the first is cheaper where lengths are short */
+	int first_below = fit_first_below(v[WHOLE], v[OTHER_WHOLE], v[TIE], k), swap = first_below > 0; /* the first is cheaper where lengths are short */
 	if (!first_below)
 		return;
 	const struct table_row *first = swap ? y : x, *second = swap ? x : y;
 	*p = (struct table_pair){first->layer, second->layer, n[k - 1], NAN, NAN, NAN, NAN};
-	p->n = fit_crossing(n, v[swap], v[!swap], k);
+	p->n = fit_crossing(n, v[WHOLE + swap], v[WHOLE + !swap], v[TIE], k);
 	p->predicted = fit_crossing_predicted(&first->fit, &second->fit, a.at);
 	struct fit f, g;
 	if (!fit_mixing(&f, r, &t->choice, first->layer) && !fit_mixing(&g, r, &t->choice, second->layer)) {
-		p->mixing = fit_crossing(n, v[2 + swap], v[2 + !swap], k);
+		p->mixing = fit_crossing(n, v[MIXING + swap], v[MIXING + !swap], v[MIXING_TIE], k);
 		p->mixing_predicted = fit_crossing_predicted(&f, &g, a.at);
 	}
 	t->pairs++;

@@ -47,6 +47,9 @@ struct table {
 	struct table_pair pair[PAIRS_MOST];
 };
 
+/* Times closer than this are one, and those closer than the samples of both lie to their medians. */
+#define TABLE_TIE 0.03
+
 /* A peak that moved by more than a tenth is worth a word. */
 #define PEAK_STEADY 1.1
 

@@ -171,7 +171,7 @@ void table_text(const struct table *t, FILE *f)
 		table_pair_cells(p, c);
 		fprintf(f, "  %-48s %6s %10s  %14s %10s\n", names, c[0], c[1], c[2], c[3]);
 	}
-	fprintf(f, "\nCheaper throughout or within %.0f %%, and by the fits up to %d times the largest n:", 100 * FIT_TIE, TABLE_FAR);
+	fprintf(f, "\nCheaper throughout or tied (within %.0f %%, or the scatter of the samples), and by the fits up to %d times the largest n:", 100 * TABLE_TIE, TABLE_FAR);
 	always(t, f);
 }
 
@@ -206,7 +206,7 @@ void table_markdown(const struct table *t, FILE *f)
 		table_pair_cells(t->pair + i, c);
 		fprintf(f, "| %s, %s | %s | %s | %s | %s |\n", t->pair[i].a, t->pair[i].b, c[0], c[1], c[2], c[3]);
 	}
-	fprintf(f, "\nCheaper throughout or within %.0f %%, and by the fits up to %d times the largest n:", 100 * FIT_TIE, TABLE_FAR);
+	fprintf(f, "\nCheaper throughout or tied (within %.0f %%, or the scatter of the samples), and by the fits up to %d times the largest n:", 100 * TABLE_TIE, TABLE_FAR);
 	always(t, f);
 }
 
