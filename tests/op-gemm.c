@@ -157,12 +157,12 @@ static void all_forms(void **state)
 static void blocks(void **state)
 {
 	(void)state;
-	static const size_t sizes[][3] = {{150, 130, 700}, {1, 300, 1100}, {40, 700, 513}};
+	static const size_t sizes[][3] = {{150, 130, 700}, {1, 300, 1100}, {40, 700, 513}, {150, 100, 700}, {160, 3500, 20}};
 	struct n2d_ctx ctx;
 	UNIT_EACH_ISA(ctx, 3) {
 		ctx.cache.l2 = 64 << 10;
 		ctx.pack_floats = 64 << 10;
-		for (size_t s = 0; s < 3; s++)
+		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
 			for (int form = 0; form < 4; form++) {
 				struct n2d_gemm g = shape(form & 1, form >> 1, sizes[s][0], sizes[s][1], sizes[s][2], form, 1);
 				g.beta = form == 1 ? 1 : form == 2 ? 0.5f : 0;
@@ -171,7 +171,7 @@ static void blocks(void **state)
 	}
 }
 
-/* Operands read where they lie: both, B alone with A packed, A alone (rows that share cache sets are packed). k is cut. */
+/* Operands read where they lie: both, B alone with A packed, A alone (what shares cache sets is packed). k is cut. */
 static void in_place(void **state)
 {
 	(void)state;

@@ -69,10 +69,11 @@ static size_t rows_in_place(const struct n2d_ctx *ctx, size_t stride)
 	return rows < 256 ? 0 : rows;
 }
 
-/* op(A) by rows: those of a tile must not fall into the same sets of the first-level cache, which repeat after 1024 floats. */
-static int a_rows_in_place(const struct n2d_gemm *g)
+/* A: what a tile reads of it must not fall into the same sets of the first-level cache, which repeat after 1024 floats. By rows, those are a
+ * tile's few; transposed, a line of every k, which also costs more than a packed panel: it is left where it lies for few columns only. */
+static int a_in_place(const struct n2d_gemm *g)
 {
-	return !g->ta && g->alpha == 1 && g->N <= PAID_BACK && g->lda % 1024 != 0;
+	return g->alpha == 1 && (g->ta ? g->N <= PAID_BACK / 8 && g->lda % 32 != 0 : g->N <= PAID_BACK && g->lda % 1024 != 0);
 }
 
 /* Rows of k a step when B is read in place, and A too if it is transposed and narrow (the gradient of a small weight matrix); 0: B is packed. */
@@ -107,7 +108,8 @@ static void divide(struct pass *p, int threads)
 	p->column_blocks = 1;
 	if (2.0 * (double)p->g->M * (double)(p->n1 - p->n0) * (double)(p->k1 - p->k0) < SERIAL_FLOPS)
 		n = 1;
-	if (tiles >= 4 * n || panels < n)
+	/* By columns, each thread packs all of A, by rows each reads all of B: many times larger, it is cut. */
+	if ((tiles >= 4 * n && panels < 8 * tiles) || panels < n)
 		p->row_blocks = min(tiles, ceil_div(p->row_blocks, n) * n);
 	else
 		p->column_blocks = n;
@@ -155,24 +157,32 @@ static const float *b_at(const struct pass *p, size_t n, size_t k)
 	return p->B + (n - p->n0) / p->ctx->k->nr * p->panel + (k - p->k0) * p->row;
 }
 
+/* A panel of B serves all tiles of a block of A before the next. Only where A is read in place by columns, a line of which serves two tiles at most, and the
+ * panels together stay in the second-level cache, a tile takes all of them before the next. */
+static int by_tiles(const struct pass *p, size_t columns, size_t kc)
+{
+	return p->a_in_place && p->g->ta && p->row == p->ctx->k->nr && columns * kc <= p->ctx->cache.l2 / 2 / sizeof(float);
+}
+
 /* Tiles [t0, t1) by columns [n0, n1), rows [k, k + kc) of k. */
 static void tiles_step(const struct pass *p, float *packed, size_t t0, size_t t1, size_t n0, size_t n1, size_t k, size_t kc)
 {
 	const struct n2d_kernels *kn = p->ctx->k;
 	const struct n2d_gemm *g = p->g;
-	size_t mr = kn->mr, nr = kn->nr, M = g->M, ai = 1, ak = mr;
+	size_t mr = kn->mr, nr = kn->nr, M = g->M, ai = 1, ak = mr, tiles = t1 - t0, panels = ceil_div(n1 - n0, nr);
+	int tile_first = by_tiles(p, n1 - n0, kc);
 	if (p->a_in_place)
 		ai = g->ta ? 1 : g->lda, ak = g->ta ? g->lda : 1;
 	else
 		pack_tiles(p, packed, t0, t1, k, kc);
-	for (size_t n = n0; n < n1; n += nr)
-		for (size_t t = t0; t < t1; t++) {
-			size_t row = tile_row(M, mr, t), m = tile_row(M, mr, t + 1) - row;
-			const float *a = p->a_in_place ? p->A + row * ai + k * ak : packed + (t - t0) * mr * kc;
-			struct n2d_gemm_end end;
-			kn->gemm_tile(p->C + row * g->ldc + n, a, b_at(p, n, k), k ? 1 : g->beta, end_at(p, &end, row, n, k + kc), m,
-				      min(nr, n1 - n), kc, ai, ak, p->row, g->ldc);
-		}
+	for (size_t i = 0; i < tiles * panels; i++) {
+		size_t t = t0 + (tile_first ? i / panels : i % tiles), n = n0 + (tile_first ? i % panels : i / tiles) * nr;
+		size_t row = tile_row(M, mr, t), m = tile_row(M, mr, t + 1) - row;
+		const float *a = p->a_in_place ? p->A + row * ai + k * ak : packed + (t - t0) * mr * kc;
+		struct n2d_gemm_end end;
+		kn->gemm_tile(p->C + row * g->ldc + n, a, b_at(p, n, k), k ? 1 : g->beta, end_at(p, &end, row, n, k + kc), m,
+			      min(nr, n1 - n), kc, ai, ak, p->row, g->ldc);
+	}
 }
 
 /* The same for a product with one row. */
@@ -273,7 +283,7 @@ static void product_packed(const struct n2d_ctx *ctx, int threads, const struct 
 {
 	size_t nr = ctx->k->nr;
 	struct pass p = {.ctx = ctx, .g = g, .C = C, .A = A, .B = packed, .row = nr, .panel = g->K * nr, .k1 = g->K, .n1 = g->N,
-			 .kc = step_rows(ctx, g->K), .a_in_place = a_rows_in_place(g)};
+			 .kc = step_rows(ctx, g->K), .a_in_place = a_in_place(g)};
 	run(&p, threads);
 }
 
@@ -281,7 +291,7 @@ static void product_packed(const struct n2d_ctx *ctx, int threads, const struct 
 static void product(const struct n2d_ctx *ctx, int threads, const struct n2d_gemm *g, float *C, const float *A, const float *B)
 {
 	struct pass p = {.ctx = ctx, .g = g, .C = C, .A = A, .B = B, .row = g->ldb, .panel = ctx->k->nr, .k1 = g->K, .n1 = g->N,
-			 .a_in_place = a_rows_in_place(g)};
+			 .a_in_place = a_in_place(g)};
 	size_t nr = ctx->k->nr, N = g->N, kc = b_in_place(ctx, g, &p.a_in_place);
 	if (kc) {
 		p.kc = ceil_div(g->K, ceil_div(g->K, kc));
