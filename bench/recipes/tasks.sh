@@ -3,7 +3,7 @@
 #
 #	tasks.sh OUT	(N2D=path of the program; TRAIN=options of every n2d train)
 #
-# For each a training, then greedy translations of 1000 held-out lines, of which the share that is right to the last symbol is told. OUT keeps the trainings, and an
+# For each a training, then greedy translations of 1000 held-out lines by the average of the last ten checkpoints, of which the share that is right to the last symbol is told. OUT keeps the trainings, and an
 # interrupted one goes on; OUT/tasks.md is written whole at the end. Exit 1 where copy or reverse is below 100 per cent or numbers below 99.
 set -euo pipefail
 out=${1:?usage: OUT} n2d=${N2D:-n2d} lines=1000
@@ -19,10 +19,11 @@ learn() {
 		"$n2d" train --resume -o "$dir" ${TRAIN:-}
 	else
 		echo "n2d train --task $task $*" >"$out/$task.command"
-		"$n2d" train --task "$task" "$@" --max-steps "$steps" --max-epochs none --valid-bleu 0 --keep 1 -o "$dir" ${TRAIN:-}
+		"$n2d" train --task "$task" "$@" --max-steps "$steps" --max-epochs none --valid-bleu 0 --save-every 100 --keep 10 -o "$dir" ${TRAIN:-}
 	fi
 	"$n2d" make-data "$task" --split test --lines $lines -o "$out/$task"
-	"$n2d" translate -q -m "$(ls "$dir"/step-*.safetensors | grep -v state | tail -n 1)" --beam 1 -i "$out/$task.src" >"$dir/out"
+	"$n2d" average --last 10 "$dir" -o "$dir/average.safetensors"
+	"$n2d" translate -q -m "$dir/average.safetensors" --beam 1 -i "$out/$task.src" >"$dir/out"
 	paste -d'|' "$dir/out" "$out/$task.trg" | awk -F'|' '{right += $1 == $2} END {print 100 * right / NR}' >"$dir/exact.tmp"
 	mv "$dir/exact.tmp" "$dir/exact"
 }
@@ -37,8 +38,8 @@ row() {
 
 common=(--lines 100000 --preset tiny --layers 2 --dropout 0 --schedule inverse-sqrt --rate 0.002 --warmup 400)
 learn copy 2500 "${common[@]}"
-learn reverse 3000 "${common[@]}"
-learn numbers 3000 "${common[@]}"
+learn reverse 4000 "${common[@]}"
+learn numbers 4000 "${common[@]}"
 missed=
 {
 	echo "| task | % of $lines held-out lines exact | at least | seconds of training | command |"
