@@ -20,7 +20,7 @@ static void on_signal(int sig)
 		signal(sig, SIG_DFL);
 		raise(sig);
 	}
-	drive_stop = 1;
+	drive_stop = sig;
 }
 
 void drive_catch(void)

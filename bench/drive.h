@@ -7,7 +7,7 @@
 #include "bench/gbench.h"
 #include "bench/sample.h"
 
-/* Set by Ctrl-C (and SIGTERM): finish the sample, write what there is. A second one ends at once. */
+/* The signal of Ctrl-C (or SIGTERM, SIGHUP), 0 before: finish the sample, write what there is; main then exits with 128 + it. A second one ends at once. */
 extern volatile sig_atomic_t drive_stop;
 void drive_catch(void);
 

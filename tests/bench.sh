@@ -268,8 +268,8 @@ done
 small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1"
 # Under nohup HUP is ignored, and stays so.
 case $(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/self/status) in
-*[13579bdf]) signals=TERM ;;
-*) signals='HUP TERM' ;;
+*[13579bdf]) signals=15 ;;
+*) signals='1 15' ;;
 esac
 for signal in $signals; do
 	./n2d-bench layers $small --n 2..4096 --csv "$scratch/$signal.csv" >"$scratch/out" 2>"$scratch/err" &
@@ -278,8 +278,8 @@ for signal in $signals; do
 	kill -$signal $!
 	wait $!
 	code=$?
-	[ "$code $(ls "$scratch" | grep -c "$signal.csv")" = '1 1' ] && [ -s "$scratch/$signal.csv" ] && good ||
-		bad "layers ended by $signal: exit code $code and $(ls "$scratch" | grep "$signal")"
+	[ "$code $(ls "$scratch" | grep -c "$signal.csv")" = "$((128 + signal)) 1" ] && [ -s "$scratch/$signal.csv" ] && good ||
+		bad "layers ended by signal $signal: exit code $code and $(ls "$scratch" | grep "$signal")"
 done
 ./n2d-bench layers $small --csv /dev/stdout >"$scratch/out" 2>"$scratch/err"
 [ ! -e /dev/stdout.json ] && grep -q '^layers/1,' "$scratch/out" && good || bad "layers --csv /dev/stdout"
