@@ -30,7 +30,7 @@ time_it() { # NAME PREPARE COMMAND
 for isa in $isas; do
 	for t in $threads; do
 		time_it "train/$isa/threads=$t" "rm -rf '$scratch/out'" "$n2d train $train -o $scratch/out --isa $isa --threads $t"
-		time_it "translate/$isa/threads=$t" true "$n2d translate -m $model -i $scratch/new.src --extra 10 --isa $isa --threads $t -q"
+		time_it "translate/$isa/threads=$t" true "$n2d translate -m $model -i $scratch/new.src --max-len 10 --isa $isa --threads $t -q"
 	done
 done
 time_it bpe-learn true "$n2d bpe learn -s 500 -i $scratch/words -o $scratch/codes.again"

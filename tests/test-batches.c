@@ -41,7 +41,7 @@ static void random_corpus(struct n2d_corpus *c, struct n2d_rng *r, size_t pairs,
 
 static void open_batches(struct n2d_batches *b, const struct n2d_corpus *c, size_t batch_tokens, uint64_t seed)
 {
-	if (n2d_batches_init(b, c, batch_tokens, seed))
+	if (n2d_batches_init(b, c, batch_tokens, 0, seed))
 		fail_msg("%s", n2d_error_text());
 }
 
@@ -147,6 +147,25 @@ static void epochs_have_every_pair_once(void **state)
 		open_batches(&b, &c, limits[k % 8], k);
 		for (uint64_t epoch = 0; epoch < 3; epoch++)
 			epoch_is_whole(&b, limits[k % 8], epoch);
+		n2d_batches_free(&b);
+		n2d_corpus_free(&c);
+	}
+}
+
+static void batches_of_few_pairs(void **state)
+{
+	(void)state;
+	struct n2d_rng r;
+	n2d_rng_init(&r, 5, 6);
+	for (size_t most = 1; most <= 9; most += 4) {
+		struct n2d_corpus c;
+		struct n2d_batches b;
+		random_corpus(&c, &r, 500, 6);
+		if (n2d_batches_init(&b, &c, 4096, most, 1))
+			fail_msg("%s", n2d_error_text());
+		epoch_is_whole(&b, 4096, 1);
+		for (size_t i = 0; i < b.count; i++)
+			assert_true(b.shape[i].B <= most);
 		n2d_batches_free(&b);
 		n2d_corpus_free(&c);
 	}
@@ -329,15 +348,15 @@ static void what_cannot_be_is_said(void **state)
 	struct n2d_corpus c;
 	struct n2d_batches b;
 	corpus_of(&c, 2, (const size_t[][N2D_SIDES]){{3, 11}, {2, 2}});
-	assert_int_equal(n2d_batches_init(&b, &c, 10, 1), -1);
+	assert_int_equal(n2d_batches_init(&b, &c, 10, 0, 1), -1);
 	assert_non_null(strstr(n2d_error_text(), "11 tokens"));
 	n2d_batches_free(&b);
 	c.pairs = 0;
-	assert_int_equal(n2d_batches_init(&b, &c, 100, 1), -1);
+	assert_int_equal(n2d_batches_init(&b, &c, 100, 0, 1), -1);
 	n2d_batches_free(&b);
 	c.pairs = UINT32_MAX; /* nothing of it may be touched */
 	c.longest[N2D_SOURCE] = INT32_MAX;
-	assert_int_equal(n2d_batches_init(&b, &c, SIZE_MAX, 1), -1);
+	assert_int_equal(n2d_batches_init(&b, &c, SIZE_MAX, 0, 1), -1);
 	assert_non_null(strstr(n2d_error_text(), "4294967295 sentences of up to 2147483647 tokens"));
 	n2d_batches_free(&b);
 	n2d_corpus_free(&c);
@@ -376,6 +395,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_batch_by_hand),
 		cmocka_unit_test(epochs_have_every_pair_once),
+		cmocka_unit_test(batches_of_few_pairs),
 		cmocka_unit_test(odd_corpora),
 		cmocka_unit_test(cuts_are_the_cheapest),
 		cmocka_unit_test(batches_can_be_made_in_any_order),

@@ -68,7 +68,7 @@ static int batch_all(const struct n2d_vocab *v)
 	struct n2d_batches b = {0};
 	struct n2d_batch x;
 	const struct n2d_coder coder = {.vocab = v};
-	int bad = n2d_corpus_init(&c, &coder, &coder, 0) || n2d_corpus_read(&c, path) || n2d_batches_init(&b, &c, 100, 1);
+	int bad = n2d_corpus_init(&c, &coder, &coder, 0) || n2d_corpus_read(&c, path) || n2d_batches_init(&b, &c, 100, 0, 1);
 	for (size_t i = 0; !bad && i < b.count; i++)
 		n2d_batches_get(&b, &x, 1, i);
 	n2d_batches_free(&b);

@@ -48,7 +48,7 @@ fi
 # Longer pairs are left out, and counted.
 printf 'a b c d e f g\na b\nc d\n' >"$scratch/longer"
 train 0 --src "$scratch/longer" --trg "$scratch/longer" -o "$scratch/short" $small --max-tokens 3 --max-steps 1
-err 'left out: 1 pairs longer than 3 tokens'
+err 'training: 1 pairs longer than 3 tokens left out'
 twice=$(./n2d train --help | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p' | sort | uniq -d)
 [ -z "$twice" ] && good || bad "n2d train --help: two options of one name: $twice"
 
@@ -79,7 +79,7 @@ printf '\nb\na b c a b c\n' >"$scratch/in"
 
 # A learned position table ends before the words a translation may have.
 train 0 --src "$scratch/s" --trg "$scratch/t" -o "$scratch/learned" $small --positions learned --max-length 9 --max-steps 1 --batch-tokens 32
-./n2d translate -q -m "$scratch/learned/step-00000001.safetensors" --extra 50 <"$scratch/in" >"$scratch/out" 2>"$scratch/err"
+./n2d translate -q -m "$scratch/learned/step-00000001.safetensors" --max-len 50 <"$scratch/in" >"$scratch/out" 2>"$scratch/err"
 [ $? = 0 ] && [ "$(awk '{ if (NF > n) n = NF } END { print NR, (n <= 8) }' "$scratch/out")" = "3 1" ] && good || bad "translate: learned positions"
 
 # A line of more tokens than a sentence has: its file and number.
@@ -94,10 +94,24 @@ refused() {
 	"$@" "$option" 2 >"$scratch/out" 2>"$scratch/err"
 	code=$?
 	[ $code = 2 ] && good || bad "$what: exit code $code, should be 2"
-	err "^n2d [a-z]*: $file:2: 3 tokens: expected at most 2 \($option\)\$"
+	err "^n2d [a-z]*: $file:2: (3 tokens: )?expected at most 2( tokens)? \($option\)\$"
 	"$@" "$option" 3 >"$scratch/out" 2>"$scratch/err" && good || bad "$* $option 3: refused"
 }
 refused 3 --max-source ./n2d translate -q -m "$model" -i "$scratch/3"
+# What came before it is translated all the same.
+for line in 'b\377' 'b a c'; do
+	printf 'a\nb\n\n'"$line"'\nb\n' | ./n2d translate -q -m "$model" --max-source 2 >"$scratch/out" 2>"$scratch/err"
+	[ $? = 2 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && good || bad "translate, line 4 is '$line': not three lines"
+	err 'standard input.*:4: '
+done
+# A line that ends in "\r\n" has the words of one that does not.
+printf 'a\nb a\n\n' >"$scratch/unix"
+sed 's/$/\r/' "$scratch/unix" >"$scratch/dos"
+for f in unix dos; do
+	./n2d translate -q -m "$model" -i "$scratch/$f" >"$scratch/$f.out" 2>"$scratch/err" || bad "translate $f"
+	./n2d vocab "$scratch/$f" -o "$scratch/$f.vocab" >/dev/null 2>"$scratch/err" || bad "vocab $f"
+done
+cmp -s "$scratch/unix.out" "$scratch/dos.out" && cmp -s "$scratch/unix.vocab" "$scratch/dos.vocab" && good || bad 'lines that end in "\r\n"'
 refused 3 --max-length ./n2d score -m "$model" --src "$scratch/3" --trg "$scratch/1"
 refused 3 --max-length ./n2d score -m "$model" --src "$scratch/1" --trg "$scratch/3"
 

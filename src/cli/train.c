@@ -19,7 +19,7 @@
 #include "train/profile.h"
 #include "train/train.h"
 
-enum { TRAIN_OPTION = 2000 };
+enum { TRAIN_OPTION = 2000, TASK_LINES = 20000 };
 
 struct args {
 	struct n2d_model_args model;
@@ -47,7 +47,7 @@ static void help(void)
 	       "  --lines N                pairs of a task's epoch (20000)\n"
 	       "  -o, --output DIR         where to write\n"
 	       "  --resume                 go on from the newest checkpoint in DIR, with its settings; others given count\n"
-	       "  --init FILE              start from the weights of a model\n"
+	       "  --init FILE              start from the weights of a model, with its vocabulary and codes where none are given\n"
 	       "  --threads N              (all processors)\n"
 	       "  --isa NAME               instruction set (the best)\n"
 	       "  --profile                at the end, a table of where the time went, by operator\n"
@@ -98,7 +98,7 @@ static int parse(struct args *a, int argc, char **argv)
 	};
 	struct option longs[2 * N2D_TABLE_OPTIONS_MAX];
 	int code = 0;
-	*a = (struct args){.train = {.table = &n2d_train_options, .first = TRAIN_OPTION}, .data.lines = 20000};
+	*a = (struct args){.train = {.table = &n2d_train_options, .first = TRAIN_OPTION}};
 	n2d_model_args_init(&a->model);
 	n2d_given_longs(n2d_model_longs(longs, own, &a->model), &a->train);
 	opterr = 0;
@@ -119,7 +119,7 @@ static int check(const struct args *a)
 	const struct n2d_data_options *d = &a->data;
 	if (!a->dir)
 		return n2d_usage("train", "-o DIR must be given: where checkpoints go");
-	if (!d->task && (!d->src || !d->trg) && !a->resume)
+	if (!d->src != !d->trg || (!d->task && !d->src && !a->resume))
 		return n2d_usage("train", "--src and --trg, or --task, must be given; see n2d train --help");
 	if (d->task && (d->src || d->trg || d->valid_src || d->valid_trg || d->vocab || d->bpe))
 		return n2d_usage("train", "--task %s has its own text and vocabulary: no files beside it", d->task);
@@ -127,6 +127,9 @@ static int check(const struct args *a)
 		return n2d_usage("train", "--valid-src and --valid-trg go together");
 	if (a->resume && a->init)
 		return n2d_usage("train", "--init and --resume: one of them says where to start");
+	if (a->resume && (d->vocab || d->bpe))
+		return n2d_usage("train", "--resume goes on with the %s of the model in %s: --%s cannot be given", d->vocab ? "vocabulary" : "codes", a->dir,
+				 d->vocab ? "vocab" : "bpe");
 	return 0;
 }
 
@@ -205,7 +208,7 @@ static int open_checkpoint(struct session *s)
 	return n2d_safetensors_open(&s->old_state, path);
 }
 
-/* The settings of the data, as the state keeps them. */
+/* The settings of the data, as the state keeps them: training pairs, validation pairs, a task. */
 static const char *const data_keys[] = {"src", "trg", "valid-src", "valid-trg", "task"};
 enum { DATA_KEYS = sizeof data_keys / sizeof *data_keys, DATA_METADATA = DATA_KEYS + 2 };
 
@@ -215,23 +218,32 @@ static const char **data_field(struct n2d_data_options *d, size_t i)
 	return fields[i];
 }
 
+/* What was given counts, the rest is the state's. A task has pairs of its own, so files take its place, and it theirs. */
+static int load_data_settings(struct session *s)
+{
+	const struct n2d_safetensors *f = &s->old_state;
+	struct n2d_data_options *d = &s->source;
+	int files = d->src != NULL, task = d->task != NULL;
+	if (!files && !task && d->valid_src && n2d_safetensors_text(f, "task"))
+		return n2d_error("%s: the task %s has its own validation pairs: --valid-src cannot be given", f->path, n2d_safetensors_text(f, "task"));
+	for (size_t i = 0; i < DATA_KEYS; i++)
+		if (!*data_field(d, i) && !task && !(files && strcmp(data_keys[i], "task") == 0))
+			*data_field(d, i) = n2d_safetensors_text(f, data_keys[i]);
+	const char *ids = n2d_safetensors_text(f, "ids"), *lines = n2d_safetensors_text(f, "lines");
+	d->ids |= ids && strcmp(ids, "yes") == 0;
+	if (!d->lines && lines)
+		d->lines = (size_t)strtoull(lines, NULL, 10);
+	return 0;
+}
+
 static int load_settings(struct session *s)
 {
-	struct n2d_data_options *d = &s->source;
-	int other = d->task || d->src;
 	for (size_t i = 0; i < n2d_train_options.count; i++) {
 		const char *value = n2d_safetensors_text(&s->old_state, n2d_train_options.list[i].name);
 		if (value && n2d_option_set(&s->options, &n2d_train_options.list[i], value))
 			return -1;
 	}
-	for (size_t i = 0; !other && i < DATA_KEYS; i++)
-		*data_field(d, i) = n2d_safetensors_text(&s->old_state, data_keys[i]);
-	const char *ids = n2d_safetensors_text(&s->old_state, "ids"), *lines = n2d_safetensors_text(&s->old_state, "lines");
-	if (!other && ids)
-		d->ids = strcmp(ids, "yes") == 0;
-	if (!other && lines)
-		d->lines = (size_t)strtoull(lines, NULL, 10);
-	return 0;
+	return load_data_settings(s);
 }
 
 /* ---- settings */
@@ -241,10 +253,14 @@ static int settle(struct session *s)
 	struct args *a = s->a;
 	s->options = n2d_train_defaults();
 	s->source = a->data;
-	if (a->resume && (open_checkpoint(s) || load_settings(s)))
+	if (a->resume ? open_checkpoint(s) || load_settings(s) : a->init && n2d_safetensors_open(&s->old_model, a->init))
 		return bad_input();
 	if (n2d_given_apply(&a->train, &s->options))
 		return bad_input();
+	if (!s->source.lines)
+		s->source.lines = TASK_LINES;
+	if (s->options.patience && !s->source.task && !s->source.valid_src)
+		return n2d_usage("train", "--patience counts validations: --valid-src and --valid-trg must be given");
 	for (size_t i = 0; a->resume && i < n2d_options.count; i++)
 		if (a->model.preset || a->model.given.value[i])
 			return n2d_usage("train", "--resume goes on with the model in %s: model options cannot be given", a->dir);
@@ -261,26 +277,39 @@ static int settle(struct session *s)
 
 /* ---- data and model */
 
+/* Row i of the embedding must be of the word that the data call i. */
+static int same_words(const struct session *s)
+{
+	const struct n2d_safetensors *f = &s->old_model;
+	const char *text = n2d_safetensors_text(f, N2D_VOCABULARY), *own = "", *given = "";
+	struct n2d_vocab v;
+	if (!text)
+		return 0;
+	if (n2d_vocab_parse(&v, f->path, text))
+		return -1;
+	int32_t i = 0, n = (int32_t)(v.size < s->data.vocab.size ? v.size : s->data.vocab.size);
+	for (; i < n; i++)
+		if (strcmp(own = n2d_vocab_token(&v, i, NULL), given = n2d_vocab_token(&s->data.vocab, i, NULL)) != 0)
+			break;
+	int bad = i < n ? n2d_error("%s: its word %d is '%s', and '%s' in --vocab", f->path, (int)i, own, given) : 0;
+	n2d_vocab_free(&v);
+	return bad;
+}
+
 static int load_weights(struct session *s)
 {
-	struct n2d_safetensors f;
-	if (s->a->resume)
-		return n2d_model_load(s->model.w, &s->model.p, &s->old_model);
-	if (!s->a->init) {
+	if (!s->a->resume && !s->a->init) {
 		n2d_parameters_init(&s->model.p, s->model.w, s->options.seed);
 		return 0;
 	}
-	if (n2d_safetensors_open(&f, s->a->init))
-		return -1;
-	int bad = n2d_model_load(s->model.w, &s->model.p, &f);
-	n2d_safetensors_close(&f);
-	return bad;
+	return n2d_model_load(s->model.w, &s->model.p, &s->old_model) || same_words(s) ? -1 : 0;
 }
 
 static int open_data(struct session *s)
 {
-	const char *known = s->a->resume ? n2d_safetensors_text(&s->old_model, N2D_VOCABULARY) : NULL;
-	const char *codes = s->a->resume ? n2d_safetensors_text(&s->old_model, N2D_BPE_CODES) : NULL;
+	const struct n2d_safetensors *old = s->a->resume || s->a->init ? &s->old_model : NULL;
+	const char *known = old && !s->source.vocab ? n2d_safetensors_text(old, N2D_VOCABULARY) : NULL;
+	const char *codes = old && !s->source.bpe ? n2d_safetensors_text(old, N2D_BPE_CODES) : NULL;
 	if (n2d_data_open(&s->data, &s->source, known, codes))
 		return -1;
 	s->has_data = 1;
@@ -336,17 +365,28 @@ static int check_paths(struct session *s)
 
 /* ---- reports */
 
+/* Pairs that are left out are told whatever is asked for: a loss over others than one thinks is a wrong one. */
+static void tell_left_out(const char *which, const struct n2d_corpus *c)
+{
+	if (c->left_out)
+		fprintf(stderr, "n2d train: %s: %zu pairs longer than %zu tokens left out (--max-tokens)\n", which, c->left_out, c->max_length);
+}
+
 static void introduce(const struct session *s)
 {
 	const struct n2d_data *d = &s->data;
-	const struct n2d_corpus *c = &d->train_pairs;
+	const struct n2d_corpus *c = &d->train_pairs, *v = &d->valid_pairs;
+	tell_left_out("training", c);
+	if (d->has_valid)
+		tell_left_out("validation", v);
 	if (s->a->quiet)
 		return;
 	fprintf(stderr, "%zu pairs, %zu + %zu tokens, %zu words; %zu batches an epoch, padding %.1f %%\n", c->pairs, c->start[N2D_SOURCE][c->pairs],
 		c->start[N2D_TARGET][c->pairs], d->vocab.size, d->train.count, 100 * n2d_batches_padding(&d->train));
-	if (c->left_out || c->unknown[N2D_SOURCE] + c->unknown[N2D_TARGET])
-		fprintf(stderr, "left out: %zu pairs longer than %zu tokens; unknown words: %zu + %zu\n", c->left_out, c->max_length,
-			c->unknown[N2D_SOURCE], c->unknown[N2D_TARGET]);
+	if (c->unknown[N2D_SOURCE] + c->unknown[N2D_TARGET])
+		fprintf(stderr, "unknown words: %zu + %zu\n", c->unknown[N2D_SOURCE], c->unknown[N2D_TARGET]);
+	if (d->has_valid)
+		fprintf(stderr, "validation: %zu pairs, unknown words: %zu + %zu\n", v->pairs, v->unknown[N2D_SOURCE], v->unknown[N2D_TARGET]);
 	fprintf(stderr, "%.2f M parameters, %.0f MiB for them and Adam, %.0f MiB of activations; %s, %d threads, peak %.0f GFLOP/s\n",
 		1e-6 * (double)s->model.p.count, (double)(s->model.memory.size + s->training.optimiser.memory.size) / (1 << 20),
 		(double)s->training.pass.memory.size / (1 << 20), s->ctx.k->isa, s->ctx.threads, s->training.peak / 1e9);

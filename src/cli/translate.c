@@ -31,7 +31,7 @@ static void help(void)
 	       "  --penalty NAME        what a finished hypothesis is scored by: paper, log P / ((5 + |Y|) / 6)^alpha, or length, log P / |Y|;\n"
 	       "                        |Y| counts the end (paper)\n"
 	       "  --alpha X             of penalty paper (0.6)\n"
-	       "  --extra N             a translation has at most N words more than its source (50)\n"
+	       "  --max-len N           a translation has at most N words more than its source (50)\n"
 	       "  --max-source N        a line of more tokens is an error (4096)\n"
 	       "  --nbest N             the N best, N <= beam, a line each: LINE ||| TRANSLATION ||| SCORE, lines counted from 0\n"
 	       "  --scores              the score before each translation, and a tab\n"
@@ -88,7 +88,7 @@ static int option(struct args *a, int c, char **argv)
 	case 'P': return penalty(a);
 	case 'a': return real(&a->o.beam.alpha, "--alpha");
 	case 'b': return number(&a->o.beam.beam, "--beam", 1, 10000);
-	case 'e': return number(&a->o.extra, "--extra", 0, 1000000);
+	case 'e': return number(&a->o.extra, "--max-len", 0, 1000000);
 	case 'B': return number(&a->o.batch_tokens, "--batch-tokens", 1, 1L << 40);
 	case 'n': code = number(&n, "--nbest", 1, 10000); a->nbest = (long)n; break;
 	case 'M': code = number(&n, "--max-source", 1, 0x7ffffffe); a->longest = (long)n; break;
@@ -171,26 +171,34 @@ static int flush(struct session *s)
 	return bad;
 }
 
+/* The lines before it are translated first. */
+static int bad_line(struct session *s)
+{
+	char why[512];
+	snprintf(why, sizeof why, "%s", n2d_error_text());
+	return flush(s) ? failed() : n2d_usage("translate", "%s", why);
+}
+
 static int all_lines(struct session *s, struct n2d_lines *l)
 {
 	size_t buffer = s->a->interactive ? 1 : s->a->buffer ? (size_t)s->a->buffer : BUFFER;
-	size_t longest = s->a->longest ? (size_t)s->a->longest : LONGEST;
+	size_t longest = s->corpus.max_length;
 	int more;
 	while ((more = n2d_lines_next(l)) > 0) {
 		const char *const text[N2D_SIDES] = {l->text, NULL};
 		const size_t bytes[N2D_SIDES] = {l->length, 0};
-		if (n2d_lines_utf8(l))
-			return n2d_usage("translate", "%s", n2d_error_text());
-		if (n2d_corpus_add(&s->corpus, text, bytes))
-			return n2d_usage("translate", "%s:%zu: %s", l->name, l->number, n2d_error_text());
-		if (s->corpus.longest[N2D_SOURCE] > longest + 1) /* the line just added */
-			return n2d_usage("translate", "%s:%zu: %zu tokens: expected at most %zu (--max-source)", l->name, l->number,
-					 s->corpus.longest[N2D_SOURCE] - 1, longest);
+		size_t left_out = s->corpus.left_out;
+		if (n2d_lines_utf8(l) || (n2d_corpus_add(&s->corpus, text, bytes) && n2d_lines_error(l, "%s", n2d_error_text())))
+			return bad_line(s);
+		if (s->corpus.left_out > left_out) {
+			n2d_lines_error(l, "expected at most %zu tokens (--max-source)", longest);
+			return bad_line(s);
+		}
 		if (s->corpus.pairs == buffer && flush(s))
 			return failed();
 	}
 	if (more < 0)
-		return n2d_usage("translate", "%s", n2d_error_text());
+		return bad_line(s);
 	return flush(s) ? failed() : N2D_EXIT_OK;
 }
 
@@ -217,7 +225,7 @@ static int run(const struct args *a)
 		return n2d_usage("translate", "%s", n2d_error_text());
 	}
 	coder = n2d_bundle_coder(&s.bundle);
-	if (n2d_corpus_init(&s.corpus, &coder, NULL, 0))
+	if (n2d_corpus_init(&s.corpus, &coder, NULL, a->longest ? (size_t)a->longest : LONGEST))
 		code = failed();
 	else {
 		code = with_input(&s);
@@ -231,7 +239,7 @@ static int run(const struct args *a)
 int n2d_cmd_translate(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"model", 1, 0, 'm'}, {"input", 1, 0, 'i'}, {"beam", 1, 0, 'b'}, {"penalty", 1, 0, 'P'}, {"alpha", 1, 0, 'a'}, {"extra", 1, 0, 'e'},
+		{"model", 1, 0, 'm'}, {"input", 1, 0, 'i'}, {"beam", 1, 0, 'b'}, {"penalty", 1, 0, 'P'}, {"alpha", 1, 0, 'a'}, {"max-len", 1, 0, 'e'},
 		{"nbest", 1, 0, 'n'}, {"max-source", 1, 0, 'M'}, {"scores", 0, 0, 's'}, {"interactive", 0, 0, 't'}, {"buffer", 1, 0, 'u'}, {"batch-tokens", 1, 0, 'B'},
 		{"vocab", 1, 0, 'v'}, {"ids", 0, 0, 'I'}, {"threads", 1, 0, 'p'}, {"isa", 1, 0, 'x'}, {"quiet", 0, 0, 'q'}, {"help", 0, 0, 'h'},
 		{0, 0, 0, 0},

@@ -47,7 +47,7 @@ int n2d_score(struct n2d_scores *s, const struct n2d_ctx *ctx, const struct n2d_
 	struct n2d_pass_need need = {0};
 	size_t most = larger(batch_tokens, larger(c->longest[N2D_SOURCE], c->longest[N2D_TARGET]));
 	memset(s, 0, sizeof *s);
-	if (n2d_batches_init(&b, c, most, 0))
+	if (n2d_batches_init(&b, c, most, 0, 0))
 		return -1;
 	int bad = -1;
 	n2d_pass_need_add(&need, ctx, m, b.shape, b.count, grads != NULL);

@@ -13,6 +13,9 @@ struct n2d_translate_options n2d_translate_defaults(void)
 	return (struct n2d_translate_options){.beam = {4, 1, N2D_PENALTY_PAPER, 0.6, 0}, .extra = 50, .batch_tokens = 2048};
 }
 
+/* Rows of the decoder at a time, or a few more: with a wide beam the caches would outgrow memory. */
+enum { ROWS = 4096 };
+
 /* ---- the model as the search sees it */
 
 /* The choice of the c best words after each row. */
@@ -83,7 +86,7 @@ int n2d_translator_init(struct n2d_translator *t, const struct n2d_ctx *ctx, con
 	*t = (struct n2d_translator){.ctx = ctx, .m = m, .corpus = c, .o = *o};
 	t->o.batch_tokens = larger(o->batch_tokens, c->longest[N2D_SOURCE]);
 	t->o.beam.least = larger(o->beam.least, o->words);
-	if (!n2d_batches_init(&t->batches, c, t->o.batch_tokens, 0) && !open_memory(t))
+	if (!n2d_batches_init(&t->batches, c, t->o.batch_tokens, 1 + ROWS / o->beam.beam, 0) && !open_memory(t))
 		return 0;
 	n2d_translator_free(t);
 	return -1;

@@ -13,6 +13,7 @@ struct work {
 	struct n2d_parameters p;
 	float *values;
 	double *sum;
+	char *words; /* the first model's vocabulary, NULL: it has none */
 };
 
 static int same_options(const struct n2d_config *a, const struct n2d_config *b, const char *path, const char *first)
@@ -28,16 +29,25 @@ static int same_options(const struct n2d_config *a, const struct n2d_config *b, 
 
 static int begin(struct work *w, const struct n2d_safetensors *f)
 {
+	const char *words = n2d_safetensors_text(f, N2D_VOCABULARY);
 	if (n2d_model_config(&w->c, f) || n2d_parameters_list(&w->p, &w->c))
 		return -1;
+	w->words = words ? strdup(words) : NULL;
 	w->values = malloc(w->p.floats * sizeof *w->values);
-	w->sum = calloc(w->p.floats, sizeof *w->sum);
-	return w->values && w->sum ? 0 : n2d_error("%s: no memory for the sums of %zu parameters", f->path, w->p.count);
+	w->sum = malloc(w->p.floats * sizeof *w->sum);
+	if (!w->values || !w->sum || (words && !w->words))
+		return n2d_error("%s: no memory for the sums of %zu parameters", f->path, w->p.count);
+	for (size_t i = 0; i < w->p.floats; i++)
+		w->sum[i] = -0.0; /* to which -0 can be added and stay */
+	return 0;
 }
 
 static int add(struct work *w, const struct n2d_safetensors *f, const char *first)
 {
 	struct n2d_config c;
+	const char *words = n2d_safetensors_text(f, N2D_VOCABULARY);
+	if (words && w->words && strcmp(words, w->words) != 0) /* one row of the embedding would be two words' */
+		return n2d_error("%s: its vocabulary is not that of %s", f->path, first);
 	if (n2d_model_config(&c, f) || same_options(&w->c, &c, f->path, first) || n2d_model_load(w->values, &w->p, f))
 		return -1;
 	for (size_t i = 0; i < w->p.floats; i++)
@@ -77,5 +87,6 @@ int n2d_average(const char *out, const char *const *paths, size_t count)
 	n2d_parameters_free(&w.p);
 	free(w.values);
 	free(w.sum);
+	free(w.words);
 	return code;
 }

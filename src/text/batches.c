@@ -56,7 +56,7 @@ struct piece {
 };
 
 /* The pieces, one more at the end; their number. */
-static size_t split(const struct n2d_batches *b, struct piece *piece, size_t positions)
+static size_t split(const struct n2d_batches *b, struct piece *piece, size_t positions, size_t most_pairs)
 {
 	const struct n2d_corpus *c = b->corpus;
 	size_t n = 0;
@@ -64,7 +64,8 @@ static size_t split(const struct n2d_batches *b, struct piece *piece, size_t pos
 		uint32_t s = (uint32_t)n2d_corpus_length(c, N2D_SOURCE, b->sorted[i]);
 		uint32_t t = (uint32_t)n2d_corpus_length(c, N2D_TARGET, b->sorted[i]);
 		struct piece *last = &piece[n ? n - 1 : 0];
-		if (!n || (i + 1 - last->start) * most(most(s, last->S), most(t, last->T)) > positions)
+		size_t B = i + 1 - last->start;
+		if (!n || B > most_pairs || B * most(most(s, last->S), most(t, last->T)) > positions)
 			piece[n++] = (struct piece){.start = (uint32_t)i, .S = s, .T = t};
 		else
 			*last = (struct piece){0, last->start, 0, (uint32_t)most(s, last->S), (uint32_t)most(t, last->T)};
@@ -74,7 +75,7 @@ static size_t split(const struct n2d_batches *b, struct piece *piece, size_t pos
 }
 
 /* Batches end before piece n. The cheapest one that does, after the cheapest batches before it. */
-static void end_batch(struct piece *piece, size_t n, size_t batch_tokens)
+static void end_batch(struct piece *piece, size_t n, size_t batch_tokens, size_t most_pairs)
 {
 	size_t S = 0, T = 0;
 	piece[n].cost = UINT64_MAX;
@@ -82,7 +83,7 @@ static void end_batch(struct piece *piece, size_t n, size_t batch_tokens)
 		S = most(S, piece[i].S);
 		T = most(T, piece[i].T);
 		size_t B = piece[n].start - piece[i].start;
-		if (B * most(S, T) > batch_tokens)
+		if (B > most_pairs || B * most(S, T) > batch_tokens)
 			break;
 		uint64_t cost = piece[i].cost + B * (S + T) + batch_tokens / BATCH_COST;
 		if (cost <= piece[n].cost) { /* of equal ones, the larger batch */
@@ -118,15 +119,15 @@ static int note(struct n2d_batches *b, const struct piece *piece, size_t n)
 	return 0;
 }
 
-static int cut(struct n2d_batches *b, size_t batch_tokens)
+static int cut(struct n2d_batches *b, size_t batch_tokens, size_t most_pairs)
 {
 	struct piece *piece = calloc(b->corpus->pairs + 1, sizeof *piece);
 	if (!piece)
 		return -1;
-	size_t n = split(b, piece, batch_tokens / PIECES);
+	size_t n = split(b, piece, batch_tokens / PIECES, most_pairs);
 	piece[0].cost = 0;
 	for (size_t i = 1; i <= n; i++)
-		end_batch(piece, i, batch_tokens);
+		end_batch(piece, i, batch_tokens, most_pairs);
 	int bad = note(b, piece, n);
 	free(piece);
 	return bad;
@@ -159,21 +160,21 @@ static void begin_epoch(struct n2d_batches *b, uint64_t epoch)
 
 static size_t block_size(struct n2d_shape s) { return s.B * (s.S + 2 * s.T + 2); }
 
-int n2d_batches_init(struct n2d_batches *b, const struct n2d_corpus *c, size_t batch_tokens, uint64_t seed)
+int n2d_batches_init(struct n2d_batches *b, const struct n2d_corpus *c, size_t batch_tokens, size_t most_pairs, uint64_t seed)
 {
 	size_t longest = most(c->longest[N2D_SOURCE], c->longest[N2D_TARGET]), size = 0;
 	*b = (struct n2d_batches){.corpus = c, .seed = seed};
 	if (!c->pairs)
 		return n2d_error("no sentences to make batches of");
 	if (longest > batch_tokens)
-		return n2d_error("a sentence has %zu tokens, its end among them, and a batch only %zu: longer batches must be allowed, or "
-				 "long sentences left out", longest, batch_tokens);
+		return n2d_error("a sentence has %zu tokens, its end among them, and a batch only %zu: longer batches must be allowed "
+				 "(--batch-tokens), or long sentences left out (--max-tokens)", longest, batch_tokens);
 	size_t all = n2d_mul(c->pairs, longest);
 	if (all > SIZE_MAX / 16) /* costs stay below 4 all + batch_tokens / 5, which then fits */
 		return n2d_error("%zu sentences of up to %zu tokens are too many", c->pairs, longest);
 	b->sorted = calloc(c->pairs, sizeof *b->sorted);
 	b->order = calloc(c->pairs, sizeof *b->order);
-	int bad = !b->sorted || !b->order || sort(b) || cut(b, batch_tokens);
+	int bad = !b->sorted || !b->order || sort(b) || cut(b, batch_tokens, most_pairs ? most_pairs : c->pairs);
 	for (size_t i = 0; i < b->count && !bad; i++)
 		size = most(size, block_size(b->shape[i]));
 	bad = bad || !(b->block = calloc(size, sizeof *b->block));

@@ -29,9 +29,9 @@ struct n2d_batches {
 /* Epochs count from 1. Of epoch 0 the pairs are sorted by length and nothing is shuffled, for validation and translation. */
 enum { N2D_EPOCH_SORTED };
 
-/* The corpus must not change afterwards. -1 and a message: no pairs, no memory, or a sentence longer than batch_tokens (its end
+/* most_pairs: of a batch; 0: any number. The corpus must not change afterwards. -1 and a message: no pairs, no memory, or a sentence longer than batch_tokens (its end
  * counted), because it would break the bound that memory is planned by. Then only n2d_batches_free is left to call. */
-int n2d_batches_init(struct n2d_batches *b, const struct n2d_corpus *c, size_t batch_tokens, uint64_t seed);
+int n2d_batches_init(struct n2d_batches *b, const struct n2d_corpus *c, size_t batch_tokens, size_t most_pairs, uint64_t seed);
 void n2d_batches_free(struct n2d_batches *b);
 
 /* Batch i of an epoch, i < count. Its arrays hold until the next. The first batch of another epoch than before costs a pass

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "text/lines.h"
 
 int n2d_pieces_parse(struct n2d_pieces *p, const char *name, const char *text)
 {
@@ -25,19 +26,26 @@ int n2d_pieces_parse(struct n2d_pieces *p, const char *name, const char *text)
 
 int n2d_pieces_load(struct n2d_pieces *p, const char *path)
 {
-	struct n2d_map m;
+	struct n2d_lines l;
+	char *text = NULL;
+	size_t bytes;
+	int more = 0;
 	memset(p, 0, sizeof *p);
-	if (n2d_map_open(&m, path))
+	if (n2d_lines_open(&l, path))
 		return -1;
-	char *text = calloc(m.size + 1, 1);
-	int bad = text ? 0 : n2d_error("%s: no memory for %zu bytes of codes", path, m.size);
-	if (!bad) {
-		memcpy(text, m.data, m.size);
-		bad = memchr(text, 0, m.size) ? n2d_error("%s: there are zero bytes in it: no codes file", path) : n2d_pieces_parse(p, path, text);
+	FILE *f = open_memstream(&text, &bytes);
+	while (f && (more = n2d_lines_next(&l)) > 0) {
+		fwrite(l.text, 1, l.length, f);
+		if (l.ended)
+			fputc('\n', f);
 	}
-	n2d_map_close(&m);
+	n2d_lines_close(&l);
+	if (!f || fclose(f))
+		more = n2d_error("%s: no memory for codes", path);
+	else if (!more)
+		more = memchr(text, 0, bytes) ? n2d_error("%s: there are zero bytes in it: no codes file", path) : n2d_pieces_parse(p, path, text);
 	free(text);
-	return bad;
+	return more;
 }
 
 void n2d_pieces_free(struct n2d_pieces *p)

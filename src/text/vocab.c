@@ -132,6 +132,7 @@ static struct n2d_vocab_entry *counted(struct n2d_vocab *v, const char *token, s
 
 int n2d_vocab_count(struct n2d_vocab *v, const char *text, size_t bytes)
 {
+	text = n2d_words_trim(text, &bytes);
 	const char *token, *end = text + bytes;
 	if (memchr(text, 0, bytes))
 		return n2d_error("a zero byte, which no token of a vocabulary can hold");
@@ -321,6 +322,7 @@ uint64_t n2d_vocab_frequency(const struct n2d_vocab *v, int32_t id) { return v->
 
 ptrdiff_t n2d_vocab_encode(const struct n2d_vocab *v, int32_t *id, const char *text, size_t bytes)
 {
+	text = n2d_words_trim(text, &bytes);
 	const char *token, *end = text + bytes;
 	ptrdiff_t n = 0;
 	for (size_t length; (token = n2d_words_next(&text, end, &length)); n++) {

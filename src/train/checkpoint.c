@@ -11,10 +11,15 @@
 #define MODEL_END ".safetensors"
 #define STATE_END ".state.safetensors"
 
+static int path_of(char path[N2D_CHECKPOINT_PATH], const char *dir, uint64_t step, const char *end)
+{
+	int n = snprintf(path, N2D_CHECKPOINT_PATH, "%s/step-%08" PRIu64 "%s", dir, step, end);
+	return n < N2D_CHECKPOINT_PATH ? 0 : n2d_error("%s: the path is too long", dir);
+}
+
 int n2d_checkpoint_path(char path[N2D_CHECKPOINT_PATH], const char *dir, uint64_t step, int state)
 {
-	int n = snprintf(path, N2D_CHECKPOINT_PATH, "%s/step-%08" PRIu64 "%s", dir, step, state ? STATE_END : MODEL_END);
-	return n < N2D_CHECKPOINT_PATH ? 0 : n2d_error("%s: the path is too long", dir);
+	return path_of(path, dir, step, state ? STATE_END : MODEL_END);
 }
 
 /* ---- the counters as whole numbers; doubles by their bits */
@@ -185,16 +190,25 @@ int n2d_checkpoint_list(uint64_t **steps, size_t *count, const char *dir, int st
 	return 0;
 }
 
-static int remove_all(const char *dir, const char *end, size_t keep, uint64_t best)
+static int is_in(const uint64_t *steps, size_t n, uint64_t step)
+{
+	for (size_t i = 0; i < n; i++)
+		if (steps[i] == step)
+			return 1;
+	return 0;
+}
+
+/* Removes all files with this ending but those of kept[n] and of step `also`. */
+static int remove_but(const char *dir, const char *end, const uint64_t *kept, size_t n, uint64_t also)
 {
 	uint64_t *steps;
-	size_t n;
-	int bad = list(&steps, &n, dir, end), state = strcmp(end, STATE_END) == 0;
-	for (size_t i = 0; !bad && i + keep < n; i++) {
+	size_t count;
+	int bad = list(&steps, &count, dir, end);
+	for (size_t i = 0; !bad && i < count; i++) {
 		char path[N2D_CHECKPOINT_PATH];
-		if (!state && steps[i] == best)
+		if (steps[i] == also || is_in(kept, n, steps[i]))
 			continue;
-		bad = n2d_checkpoint_path(path, dir, steps[i], state);
+		bad = path_of(path, dir, steps[i], end);
 		if (!bad && remove(path) && errno != ENOENT)
 			bad = n2d_error("%s: %s", path, strerror(errno));
 	}
@@ -202,9 +216,26 @@ static int remove_all(const char *dir, const char *end, size_t keep, uint64_t be
 	return bad;
 }
 
+/* The newest `keep` of the steps that n2d_checkpoint_list tells, as remove_but has them. */
+static int remove_older(const char *dir, int state, size_t keep, uint64_t also)
+{
+	uint64_t *steps;
+	size_t n;
+	if (n2d_checkpoint_list(&steps, &n, dir, state))
+		return -1;
+	size_t kept = keep < n ? keep : n;
+	int bad = remove_but(dir, state ? STATE_END : MODEL_END, steps + n - kept, kept, also);
+	free(steps);
+	return bad;
+}
+
+/* A state without its model is what an end between the two left: it must not count, however high its step. */
 int n2d_checkpoint_prune(const char *dir, size_t keep, uint64_t best)
 {
-	return remove_all(dir, MODEL_END, keep, best) || remove_all(dir, STATE_END, 2, 0) ? -1 : 0;
+	return remove_older(dir, 0, keep, best) || remove_older(dir, 1, 2, 0) || remove_but(dir, MODEL_END ".tmp", NULL, 0, 0) ||
+			       remove_but(dir, STATE_END ".tmp", NULL, 0, 0)
+		       ? -1
+		       : 0;
 }
 
 /* ---- reading */

@@ -1,6 +1,7 @@
 #include "train/data.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "text/lines.h"
@@ -31,6 +32,15 @@ static int count(struct n2d_data *d, const char *path)
 	return more;
 }
 
+/* A text without a vocabulary is read for it first, and then for its pairs. */
+static int twice(const char *path)
+{
+	struct stat s;
+	return strcmp(path, "-") != 0 && (stat(path, &s) || S_ISREG(s.st_mode))
+		       ? 0
+		       : n2d_error("%s: cannot be read twice, for its words and for its pairs: a vocabulary must be given (--vocab)", path);
+}
+
 static int vocabulary(struct n2d_data *d, const struct n2d_data_options *o, const struct n2d_task_config *task, const char *known)
 {
 	if (known)
@@ -39,7 +49,7 @@ static int vocabulary(struct n2d_data *d, const struct n2d_data_options *o, cons
 		return n2d_vocab_load(&d->vocab, o->vocab);
 	if (task)
 		return n2d_vocab_of_task(&d->vocab, task);
-	if (n2d_vocab_init(&d->vocab, o->ids))
+	if (twice(o->src) || twice(o->trg) || n2d_vocab_init(&d->vocab, o->ids))
 		return -1;
 	if (!count(d, o->src) && !count(d, o->trg) && !n2d_vocab_order(&d->vocab, 1, 0))
 		return 0;
@@ -73,7 +83,7 @@ static int pairs(struct n2d_corpus *c, struct n2d_batches *b, struct n2d_data *d
 	if (n2d_corpus_init(c, &coder, &coder, o->max_length))
 		return -1;
 	c->keeps = c == &d->valid_pairs; /* BLEU's references */
-	if (fill(c, src, trg, task, lines) || n2d_batches_init(b, c, o->batch_tokens, o->seed)) {
+	if (fill(c, src, trg, task, lines) || n2d_batches_init(b, c, o->batch_tokens, 0, o->seed)) {
 		n2d_corpus_free(c);
 		return -1;
 	}

@@ -18,7 +18,7 @@ static const char valid_columns[] = "schema,step,epoch,loss,nll,perplexity,accur
 /* Sums since the last row. */
 struct window {
 	struct n2d_loss_sum sum;
-	double norm, flops, seconds;
+	double norm, rate, flops, seconds;
 	size_t steps, src_tokens;
 };
 
@@ -130,7 +130,7 @@ static double all_steps(const struct n2d_training *t)
 	return !by_epochs || (by_steps && by_steps < by_epochs) ? by_steps : by_epochs;
 }
 
-static void show(const struct n2d_train_log *l, const struct n2d_training *t, double rate)
+static void show(const struct n2d_train_log *l, const struct n2d_training *t)
 {
 	const struct window *w = &l->w;
 	double tokens = (double)w->sum.tokens, n = (double)w->steps, left = all_steps(t) - (double)t->optimiser.step;
@@ -138,14 +138,13 @@ static void show(const struct n2d_train_log *l, const struct n2d_training *t, do
 	char clock[32];
 	fprintf(l->progress,
 		"step %-6" PRIu64 " epoch %-6.2f loss %-7.4f ppl %-8.2f lr %-9.3g norm %-7.3g %.0f+%.0f tokens/s  %.0f GFLOP/s (%.0f %%)  left %s\n",
-		t->optimiser.step, epoch, w->sum.loss / tokens, exp(w->sum.nll / tokens), rate, w->norm / n,
+		t->optimiser.step, epoch, w->sum.loss / tokens, exp(w->sum.nll / tokens), w->rate, w->norm / n,
 		(double)w->src_tokens / w->seconds, tokens / w->seconds, gflops, 100e9 * gflops / t->peak,
 		left >= 0 && all_steps(t) ? clock_text(clock, left * w->seconds / n) : "?");
 	fflush(l->progress);
 }
 
-int n2d_train_log_step(struct n2d_train_log *l, const struct n2d_training *t, const struct n2d_step_report *r, double flops, double seconds,
-		       int last)
+void n2d_train_log_step(struct n2d_train_log *l, const struct n2d_step_report *r, double flops, double seconds)
 {
 	struct window *w = &l->w;
 	w->sum.loss += r->sum.loss;
@@ -153,17 +152,23 @@ int n2d_train_log_step(struct n2d_train_log *l, const struct n2d_training *t, co
 	w->sum.tokens += r->sum.tokens;
 	w->src_tokens += r->src_tokens;
 	w->norm += r->norm;
+	w->rate = r->rate;
 	w->flops += flops;
 	w->seconds += seconds;
 	w->steps++;
-	if (!last)
+}
+
+int n2d_train_log_row(struct n2d_train_log *l, const struct n2d_training *t)
+{
+	struct window *w = &l->w;
+	if (!w->steps)
 		return 0;
 	double tokens = (double)w->sum.tokens, n = (double)w->steps;
 	if (l->progress)
-		show(l, t, r->rate);
+		show(l, t);
 	if (l->steps)
 		fprintf(l->steps, "1,%" PRIu64 ",%" PRIu64 ",%.6g,%.6g,%.6g,%.6g,%.6g,%zu,%zu,%.6g,%.6g,%.6g,%.4g\n", t->optimiser.step,
-			t->at.epoch + 1, w->sum.loss / tokens, w->sum.nll / tokens, exp(w->sum.nll / tokens), r->rate, w->norm / n,
+			t->at.epoch + 1, w->sum.loss / tokens, w->sum.nll / tokens, exp(w->sum.nll / tokens), w->rate, w->norm / n,
 			w->src_tokens, w->sum.tokens, t->at.seconds, ((double)w->src_tokens + tokens) / w->seconds,
 			w->flops / w->seconds / 1e9, 100 * w->flops / w->seconds / t->peak);
 	memset(w, 0, sizeof *w);

@@ -143,7 +143,8 @@ static int advance(struct n2d_training *t, const struct n2d_step_options *so, in
 		t->at.batch = 0;
 	}
 	uint64_t n = t->optimiser.step;
-	if (n2d_train_log_step(t->log, t, &r, flops, seconds, n % t->options->log_every == 0 || finished(t)))
+	n2d_train_log_step(t->log, &r, flops, seconds);
+	if ((n % t->options->log_every == 0 || finished(t)) && n2d_train_log_row(t->log, t))
 		return -1;
 	if (due(n, t->options->valid_every, epoch_ended) && validate(t))
 		return -1;
@@ -166,7 +167,7 @@ enum n2d_train_end n2d_train_run(struct n2d_training *t)
 	while (!finished(t) && !(t->stop && t->stop()))
 		if (advance(t, &so, &saved))
 			return N2D_TRAIN_FAILED;
-	if (!saved && save(t))
+	if ((!saved && save(t)) || n2d_train_log_row(t->log, t)) /* patience ends it after the last row */
 		return N2D_TRAIN_FAILED;
 	return finished(t) ? N2D_TRAIN_FINISHED : N2D_TRAIN_STOPPED;
 }
