@@ -52,6 +52,55 @@ err 'training: 1 pairs longer than 3 tokens left out'
 twice=$(./n2d train --help | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p' | sort | uniq -d)
 [ -z "$twice" ] && good || bad "n2d train --help: two options of one name: $twice"
 
+# So are those of the validation, with -q too.
+printf 'a b\na b c d\nb\n' >"$scratch/valid3"
+train 0 --src "$scratch/many" --trg "$scratch/many" --valid-src "$scratch/valid3" --valid-trg "$scratch/valid3" -o "$scratch/short-valid" $small \
+	--max-tokens 3 --max-steps 1 --valid-every 1 -q
+err '^n2d train: validation: 1 pairs longer than 3 tokens left out'
+# Patience waits for something that comes, and ends with a row for the last step.
+train 2 --src "$scratch/many" --trg "$scratch/many" -o "$scratch/none" $small --patience 1
+err 'validations: --valid-src and --valid-trg must be given'
+train 0 --src "$scratch/s" --trg "$scratch/t" --valid-src "$scratch/s" --valid-trg "$scratch/t" -o "$scratch/patient" $small --rate 1 --schedule constant \
+	--patience 1 --max-epochs none --valid-every 1 --log-every 1000 --batch-tokens 8 -q
+rows=$(awk -F, 'END {print $2}' "$scratch/patient/log.csv") last=$(awk -F, 'END {print $2}' "$scratch/patient/valid.csv")
+[ "$rows" = "$last" ] && good || bad "patience: validated at step $last, the last row is of step $rows"
+# A text that is read twice is a file.
+train 2 --src - --trg "$scratch/t" -o "$scratch/none" $small --max-steps 1
+err '^n2d train: -: cannot be read twice.*--vocab'
+
+# What is given to --resume counts, the rest stays as it was.
+more="--resume -o $scratch/edge --batch-tokens 8 --log-every 1"
+train 2 $more --src "$scratch/s"
+err "and --trg, or --task, must be given"
+train 2 $more --trg "$scratch/no-such" --src "$scratch/s"
+err 'no-such'
+train 2 $more --valid-src "$scratch/no-such" --valid-trg "$scratch/t"
+err 'no-such'
+train 2 $more --vocab "$scratch/s"
+err 'the vocabulary of the model in .*: --vocab cannot be given'
+train 0 $more --src "$scratch/many" --trg "$scratch/many" --max-steps 7 --valid-every 7
+err '^60 pairs'
+grep -q '^1,7,' "$scratch/edge/valid.csv" && good || bad "$what: the validation is gone"
+train 0 $more --max-steps 8
+err '^60 pairs'
+train 0 --resume -o "$scratch/fewer" --valid-src "$scratch/s" --valid-trg "$scratch/t" --max-steps 14 --valid-every 1
+grep -q '^1,14,' "$scratch/fewer/valid.csv" && good || bad "$what: no validation"
+# --init brings its words, and refuses others.
+first=$scratch/edge/step-00000008.safetensors
+train 0 --init "$first" --src "$scratch/many" --trg "$scratch/many" -o "$scratch/init" $small --max-steps 1 -q
+printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\nb 1\na 1\nc 1\n' >"$scratch/other"
+train 2 --init "$first" --vocab "$scratch/other" --src "$scratch/many" --trg "$scratch/many" -o "$scratch/none" $small --max-steps 1
+err "step-00000008.safetensors: its word [0-9] is '.', and '.' in --vocab"
+# States whose models were never written, however high their steps, cost nobody a checkpoint; nor do files half written stay.
+cp "$scratch/edge/step-00000008.state.safetensors" "$scratch/edge/step-00000100.state.safetensors"
+cp "$scratch/edge/step-00000008.state.safetensors" "$scratch/edge/step-00000200.state.safetensors"
+: >"$scratch/edge/step-00000200.safetensors.tmp"
+train 0 $more --save-every 1 --max-steps 10 -q
+ls "$scratch/edge" >"$scratch/out"
+[ "$(grep -c '\.tmp$' "$scratch/out") $(grep '\.state\.' "$scratch/out" | tr '\n' ' ')" = '0 step-00000009.state.safetensors step-00000010.state.safetensors ' ] &&
+	good || bad "orphaned states: $(tr '\n' ' ' <"$scratch/out")"
+train 0 $more --max-steps 11 -q
+
 # One training a directory.
 ./n2d train --threads 1 --isa scalar --src "$scratch/many" --trg "$scratch/many" -o "$scratch/one" $small --max-steps 1000000 --max-epochs none 2>"$scratch/first" &
 first=$!
@@ -122,8 +171,9 @@ for split in train valid; do
 done
 sed -i '1~2s/[^ ]*$/x&x/' "$scratch/valid.trg" # a piece that no vocabulary has is part of its word
 ./n2d bpe learn -s 6 -i "$scratch/train.src" -o "$scratch/codes" 2>"$scratch/err" || bad 'bpe learn'
+gzip -k "$scratch/codes"
 train 0 --src "$scratch/train.src" --trg "$scratch/train.trg" --valid-src "$scratch/valid.src" --valid-trg "$scratch/valid.trg" \
-	--bpe "$scratch/codes" -o "$scratch/bleu" $small --batch-tokens 400 --schedule inverse-sqrt --rate 0.01 --warmup 20 --max-steps 80 \
+	--bpe "$scratch/codes.gz" -o "$scratch/bleu" $small --batch-tokens 400 --schedule inverse-sqrt --rate 0.01 --warmup 20 --max-steps 80 \
 	--valid-every 40 --save-every 40 --valid-bleu 30 -q
 for side in src trg; do head -n 30 "$scratch/valid.$side" >"$scratch/30.$side"; done
 for step in 40 80; do
