@@ -11,14 +11,23 @@
 # a stage whose result is there is not done again, and an interrupted training goes on. Every choice is made on val alone.
 set -euo pipefail
 
-# stage NAME FILE COMMAND...: makes FILE unless it is there, and notes the seconds.
+# The seconds of the stage at work, also of one that is interrupted.
+current=
+note() {
+	[ -z "$current" ] || echo "$current $((SECONDS - began))" >>"$times"
+	current=
+}
+trap note EXIT
+
+# stage NAME FILE COMMAND...: makes FILE unless it is there.
 stage() {
-	local stage=$1 file=$2 start=$SECONDS
+	local stage=$1 file=$2
 	shift 2
 	[ ! -s "$file" ] || return 0
 	echo "== $stage" >&2
+	current=$stage began=$SECONDS
 	"$@"
-	echo "$stage $((SECONDS - start))" >>"$times"
+	note
 }
 
 codes() { cat "$data/train.en" "$data/train.de" | "$n2d" bpe learn -s "$merges" -o "$out/codes"; }
@@ -45,7 +54,8 @@ to() {
 
 # The curve of the validation loss.
 curve() {
-	command -v gnuplot >/dev/null && grep -q '^1,' "$run/valid.csv" || return 0
+	command -v gnuplot >/dev/null || { echo "$name: no gnuplot, so no curve" >&2; return 0; }
+	grep -q '^1,' "$run/valid.csv" || return 0
 	gnuplot <<-G
 		set terminal svg size 720,420 font "sans,13" background rgb "white"
 		set output "$run/loss.svg"
