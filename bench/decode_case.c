@@ -29,7 +29,7 @@ int decode_subject_read(struct decode_subject *s, const struct n2d_ctx *ctx, con
 	*s = (struct decode_subject){.k = ctx->k, .name = "file"};
 	if (n2d_bundle_open(&s->bundle, ctx, model, NULL, 0))
 		return -1;
-	struct n2d_coder coder = n2d_bundle_coder(&s->bundle);
+	struct n2d_coder coder = n2d_bundle_coder(&s->bundle, N2D_SOURCE);
 	if (n2d_corpus_init(&s->corpus, &coder, NULL, 0) || n2d_lines_open(&l, source))
 		return -1;
 	int bad = read_lines(s, &l, sentences);
@@ -59,7 +59,7 @@ int decode_subject_make(struct decode_subject *s, const struct n2d_ctx *ctx, con
 		return -1;
 	n2d_parameters_init(&s->bundle.model.p, s->bundle.model.w, 1);
 	n2d_transformer_pack(ctx, &s->bundle.model);
-	struct n2d_coder coder = n2d_bundle_coder(&s->bundle);
+	struct n2d_coder coder = n2d_bundle_coder(&s->bundle, N2D_SOURCE);
 	bad = n2d_corpus_init(&s->corpus, &coder, NULL, 0);
 	n2d_rng_init(&r, 1, 3);
 	for (size_t i = 0; i < sentences && !bad; i++)

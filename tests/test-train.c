@@ -47,7 +47,7 @@ static void begin(struct work *w, size_t batch_tokens, size_t accumulate, double
 	w->options.log_every = 5;
 	w->options.valid_every = 8;
 	w->options.save_every = 10;
-	if (n2d_data_open(&w->data, &d, NULL, NULL))
+	if (n2d_data_open(&w->data, &d, &(struct n2d_data_known){NULL, NULL, NULL}))
 		fail_msg("%s", n2d_error_text());
 	struct n2d_config c = config(w->data.vocab.size, dropout);
 	assert_int_equal(n2d_transformer_init(&w->model, &ctx, &c), 0);

@@ -141,7 +141,7 @@ static void check_gradient(struct n2d_transformer *m, struct n2d_pass *p, const 
 static const char *const models[] = {
 	"", "norm=pre", "norm=pre final-norm=no", "final-norm=yes", "norm-kind=rms", "norm=pre norm-kind=rms", "positions=learned",
 	"positions=none", "positions=rotary d-k=4 d-v=4", "activation=swiglu", "mixer=lstm", "mixer=conv", "window=2",
-	"tied=output", "tied=none output-bias=yes", "d-k=3 d-v=5", "d-k=6 d-v=2 heads=1", "enc-layers=0", "enc-layers=1 dec-layers=3",
+	"tied=output", "tied=output src-vocab=31", "tied=none output-bias=yes", "d-k=3 d-v=5", "d-k=6 d-v=2 heads=1", "enc-layers=0", "enc-layers=1 dec-layers=3",
 	"dropout=0.3", "norm=pre dropout=0.3", "norm-kind=none", "norm-kind=none norm=pre layers=1 dropout=0.3", "ffn=no",
 	/* with attention alone and no residual sums all rows become the same, and gradients too small to check */
 	"residual=no mixer=conv", "residual=no mixer=conv dropout=0.3", "residual=no mixer=conv norm=pre ffn=no dropout=0.3",

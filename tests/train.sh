@@ -91,6 +91,24 @@ train 0 --init "$first" --src "$scratch/many" --trg "$scratch/many" -o "$scratch
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\nb 1\na 1\nc 1\n' >"$scratch/other"
 train 2 --init "$first" --vocab "$scratch/other" --src "$scratch/many" --trg "$scratch/many" -o "$scratch/none" $small --max-steps 1
 err "step-00000008.safetensors: its word [0-9] is '.', and '.' in --vocab"
+# A source with words of its own: its embedding, its ids, its tokens in pictures; the target's are others.
+printf 'x y z w\nz y\nw\n' >"$scratch/own"
+printf 'A B\nB\nC A\n' >"$scratch/upper"
+./n2d vocab "$scratch/own" -o "$scratch/own.vocab" >/dev/null 2>"$scratch/err" && ./n2d vocab "$scratch/upper" -o "$scratch/upper.vocab" >/dev/null 2>"$scratch/err" ||
+	bad 'vocab'
+own="--src $scratch/own --trg $scratch/upper --src-vocab $scratch/own.vocab -o $scratch/separate $small"
+train 2 $own --max-steps 2
+err 'tied must be output or none'
+train 0 $own --tied output --max-steps 2
+err '^3 pairs, 10 \+ 8 tokens, 15 words' # 8 and, counted from the targets, 7
+train 0 --resume -o "$scratch/separate" --max-steps 3 -q
+./n2d average --last 2 "$scratch/separate" -o "$scratch/separate.mean" 2>"$scratch/err" || bad 'average'
+./n2d translate -q -m "$scratch/separate.mean" -i "$scratch/own" >"$scratch/out" 2>"$scratch/err"
+[ $? = 0 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && grep -q '[ABC]' "$scratch/out" && ! grep -q '[w-z]' "$scratch/out" && good || bad 'translate: no words of the target'
+./n2d attention -m "$scratch/separate.mean" 'w z' 'C B' --csv "$scratch/out" 2>"$scratch/err" || bad 'attention'
+[ "$(awk -F, '$2 == "cross" && $6 == 1 && $4 == 1 {print $7 $8}' "$scratch/out" | sort -u | tr '\n' ' ')" = '"<s>""w" "B""w" "C""w" ' ] && good || bad 'attention: tokens'
+./n2d score -m "$scratch/separate.mean" --src "$scratch/own" --trg "$scratch/upper" >"$scratch/out" 2>"$scratch/err"
+[ $? = 0 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && good || bad 'score'
 # States whose models were never written, however high their steps, cost nobody a checkpoint; nor do files half written stay.
 cp "$scratch/edge/step-00000008.state.safetensors" "$scratch/edge/step-00000100.state.safetensors"
 cp "$scratch/edge/step-00000008.state.safetensors" "$scratch/edge/step-00000200.state.safetensors"
@@ -99,6 +117,12 @@ train 0 $more --save-every 1 --max-steps 10 -q
 ls "$scratch/edge" >"$scratch/out"
 [ "$(grep -c '\.tmp$' "$scratch/out") $(grep '\.state\.' "$scratch/out" | tr '\n' ' ')" = '0 step-00000009.state.safetensors step-00000010.state.safetensors ' ] &&
 	good || bad "orphaned states: $(tr '\n' ' ' <"$scratch/out")"
+train 0 $more --max-steps 11 -q
+# A damaged one is no surprise, and the one before it is there.
+printf x >>"$scratch/edge/step-00000011.state.safetensors"
+train 2 $more --max-steps 12 -q
+err 'step-00000011.state.safetensors.*goes on from step 10'
+rm "$scratch/edge/step-00000011.state.safetensors"
 train 0 $more --max-steps 11 -q
 
 # One training a directory.

@@ -14,12 +14,15 @@ scored=(-tok none)
 all=${2:-mixers-out}
 mixers=(attention:512 lstm:256 conv:576)
 
+# The middle one of the log's rows: other work on the machine slows a few.
+speed() { awk -F, 'NR > 1 {print $12}' "$1" | sort -g | awk '{row[NR] = $1} END {printf "%.0f", row[int((NR + 1) / 2)]}'; }
+
 row() { # MIXER D_FF
 	local parameters bleu
 	parameters=$("${N2D:-n2d}" params --vocab "$(wc -l <"$all/$1/vocabulary")" --preset tiny --mixer "$1" --d-ff "$2" | awk '$1 == "all" {gsub(",", "", $2); print $2}')
 	bleu=$(sed -n 's/^[^=]* = \([0-9.]*\) .*/\1/p' "$run/bleu")
 	awk -F, -v OFS=, -v m="$1" -v f="$2" -v p="$parameters" -v b="$bleu" -v v="$(sort -t, -k5,5g "$run/valid.csv" | awk -F, '$1 == 1 {print $5; exit}')" \
-		'NR > 1 {s = $2; t += $9 + $10; x = $11} END {printf "mixers/1,%s,%d,%d,%d,%s,%s,%.0f,%.1f\n", m, f, p, s, v, b, t / x, x}' "$run/log.csv"
+		-v t="$(speed "$run/log.csv")" 'NR > 1 {s = $2; x = $11} END {printf "mixers/1,%s,%d,%d,%d,%s,%s,%s,%.1f\n", m, f, p, s, v, b, t, x}' "$run/log.csv"
 }
 
 mkdir -p "$all"

@@ -12,7 +12,8 @@ struct tile {
 	const float *a, *b;
 	float beta;
 	const struct n2d_gemm_end *end;
-	size_t n, k, ai, ak, bk, ldc;
+	const float *ahead;
+	size_t step, n, k, ai, ak, bk, ldc;
 };
 
 /* Whole vectors are not masked: masked stores are slow on some AVX2 processors. */
@@ -53,12 +54,13 @@ V_INLINE void start(const size_t m, v_t c[MR][NV], const struct tile *t)
 V_INLINE void multiply(const size_t m, v_t c[MR][NV], const struct tile *t, const size_t ai, const size_t ak)
 {
 	enum { THIRDS = (MR + 2) / 3 };
-	const float *b = t->b, *r[THIRDS];
-	const size_t bk = t->bk;
+	const float *b = t->b, *ahead = t->ahead, *r[THIRDS];
+	const size_t bk = t->bk, step = t->step;
 	V_UNROLL
 	for (size_t i = 0; i < THIRDS; i++)
 		r[i] = t->a + (3 * i < m ? 3 * i : 0) * ai;
-	for (size_t p = t->k; p; p--, b += bk) {
+	for (size_t p = t->k; p; p--, b += bk, ahead += step) {
+		v_prefetch(ahead);
 		v_t bv[NV];
 		V_UNROLL
 		for (size_t j = 0; j < NV; j++)
@@ -141,11 +143,11 @@ static void (*const tiles[])(const struct tile *t) = {
 
 _Static_assert(MR <= sizeof tiles / sizeof *tiles, "a height without a kernel");
 
-void N2D_FN(gemm_tile)(float *c, const float *a, const float *b, float beta, const struct n2d_gemm_end *end, size_t m,
-		       size_t n, size_t k, size_t ai, size_t ak, size_t bk, size_t ldc)
+void N2D_FN(gemm_tile)(float *c, const float *a, const float *b, float beta, const struct n2d_gemm_end *end, const float *ahead,
+		       size_t step, size_t m, size_t n, size_t k, size_t ai, size_t ak, size_t bk, size_t ldc)
 {
 	if (!m || !n)
 		return;
-	struct tile t = {c, a, b, beta, end, n, k, ai, ak, bk, ldc};
+	struct tile t = {c, a, b, beta, end, ahead, step, n, k, ai, ak, bk, ldc};
 	tiles[m - 1](&t);
 }

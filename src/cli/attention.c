@@ -125,11 +125,11 @@ static int read_pair(struct session *s)
 {
 	const struct args *a = s->a;
 	const char *const *text = a->text;
-	struct n2d_coder coder = n2d_bundle_coder(&s->bundle);
+	struct n2d_coder source = n2d_bundle_coder(&s->bundle, N2D_SOURCE), target = n2d_bundle_coder(&s->bundle, N2D_TARGET);
 	const size_t bytes[N2D_SIDES] = {strlen(text[0]), text[1] ? strlen(text[1]) : 0};
 	if (check_text(text[0], "SOURCE") || (text[1] && check_text(text[1], "TARGET")))
 		return -1;
-	if (n2d_corpus_init(&s->corpus, &coder, text[1] ? &coder : NULL, 0) || n2d_corpus_add(&s->corpus, text, bytes))
+	if (n2d_corpus_init(&s->corpus, &source, text[1] ? &target : NULL, 0) || n2d_corpus_add(&s->corpus, text, bytes))
 		return -1;
 	return check_length(a, s->corpus.longest[N2D_SOURCE]);
 }
@@ -165,11 +165,11 @@ static int find_target(struct session *s)
 
 /* ---- what is shown of it */
 
-static const char **tokens(const struct session *s, const int32_t *id, size_t n)
+static const char **tokens(const struct n2d_vocab *v, const int32_t *id, size_t n)
 {
 	const char **token = calloc(n + 1, sizeof *token);
 	for (size_t i = 0; token && i < n; i++)
-		token[i] = n2d_vocab_token(&s->bundle.vocab, id[i], NULL);
+		token[i] = n2d_vocab_token(v, id[i], NULL);
 	return token;
 }
 
@@ -241,8 +241,8 @@ static int view(struct session *s, struct n2d_map_view *v)
 	s->H = s->bundle.model.c.heads;
 	s->map = calloc(s->maps.n + 1, sizeof *s->map);
 	s->head = calloc(s->H, 1);
-	s->token[N2D_SOURCE] = tokens(s, s->corpus.id[N2D_SOURCE], S);
-	s->token[N2D_TARGET] = tokens(s, s->maps.in, s->T);
+	s->token[N2D_SOURCE] = tokens(n2d_bundle_vocab(&s->bundle, N2D_SOURCE), s->corpus.id[N2D_SOURCE], S);
+	s->token[N2D_TARGET] = tokens(n2d_bundle_vocab(&s->bundle, N2D_TARGET), s->maps.in, s->T);
 	if (!s->map || !s->head || !s->token[N2D_SOURCE] || !s->token[N2D_TARGET])
 		return n2d_error("no memory for the tokens");
 	size_t n = choose_maps(s);

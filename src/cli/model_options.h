@@ -27,7 +27,7 @@ int n2d_model_args_set(struct n2d_config *c, const struct n2d_model_args *a);
 /* And checked. */
 int n2d_model_args_config(struct n2d_config *c, const struct n2d_model_args *a);
 
-/* One line an option, with its default; but: one that the command has in another meaning, or NULL. */
+/* One line an option, with its default; but: how names end that the command has in another meaning, or NULL. */
 void n2d_model_help(const char *but);
 
 #endif

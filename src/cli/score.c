@@ -117,9 +117,9 @@ static int check_lengths(const struct args *a, const struct n2d_corpus *c)
 static int with_corpus(const struct args *a, const struct n2d_ctx *ctx, struct n2d_bundle *b)
 {
 	struct n2d_corpus c;
-	struct n2d_coder coder = n2d_bundle_coder(b);
+	struct n2d_coder source = n2d_bundle_coder(b, N2D_SOURCE), target = n2d_bundle_coder(b, N2D_TARGET);
 	const char *const path[N2D_SIDES] = {a->src, a->trg};
-	if (n2d_corpus_init(&c, &coder, &coder, 0))
+	if (n2d_corpus_init(&c, &source, &target, 0))
 		return failed();
 	int code = n2d_corpus_read(&c, path) || check_lengths(a, &c) ? n2d_usage("score", "%s", n2d_error_text()) : score(a, ctx, b, &c);
 	n2d_corpus_free(&c);

@@ -41,7 +41,8 @@ void n2d_table_help(const struct n2d_option_table *t, const void *defaults, cons
 	for (size_t i = 0; i < t->count; i++) {
 		const struct n2d_option *o = &t->list[i];
 		char left[64], text[N2D_OPTION_TEXT];
-		if (but && !strcmp(o->name, but))
+		size_t name = strlen(o->name);
+		if (but && name >= strlen(but) && !strcmp(o->name + name - strlen(but), but))
 			continue;
 		if (o->kind == N2D_OPTION_CHOICE) {
 			printf("  --%s %s\n%27s%s (%s)\n", o->name, o->choices, "", o->help, n2d_option_get(defaults, o, text));

@@ -41,6 +41,7 @@ static void help(void)
 	       "  --src FILE, --trg FILE   training pairs: line i of one and of the other; words divided by spaces; plain or gzip\n"
 	       "  --valid-src FILE, --valid-trg FILE   validation pairs\n"
 	       "  --vocab FILE             vocabulary (n2d vocab); otherwise the words of the training pairs\n"
+	       "  --src-vocab FILE         a vocabulary of the source's own (with --tied output or none); --vocab is then the target's\n"
 	       "  --bpe FILE               byte-pair codes (n2d bpe learn): lines go through them first; the model keeps them\n"
 	       "  --ids                    words are integers from 0 on\n"
 	       "  --task NAME              copy, reverse, sort or numbers (n2d make-data) in place of files\n"
@@ -66,6 +67,7 @@ static int option(struct args *a, int c, char **argv)
 	case 'S': a->data.valid_src = optarg; return 0;
 	case 'T': a->data.valid_trg = optarg; return 0;
 	case 'v': a->data.vocab = optarg; return 0;
+	case 'V': a->data.src_vocab = optarg; return 0;
 	case 'i': a->data.ids = 1; return 0;
 	case 'B': a->data.bpe = optarg; return 0;
 	case 'k': a->data.task = optarg; return 0;
@@ -92,7 +94,7 @@ static int option(struct args *a, int c, char **argv)
 static int parse(struct args *a, int argc, char **argv)
 {
 	static const struct option own[] = {
-		{"src", 1, 0, 's'}, {"trg", 1, 0, 't'}, {"valid-src", 1, 0, 'S'}, {"valid-trg", 1, 0, 'T'}, {"vocab", 1, 0, 'v'},
+		{"src", 1, 0, 's'}, {"trg", 1, 0, 't'}, {"valid-src", 1, 0, 'S'}, {"valid-trg", 1, 0, 'T'}, {"vocab", 1, 0, 'v'}, {"src-vocab", 1, 0, 'V'},
 		{"ids", 0, 0, 'i'}, {"bpe", 1, 0, 'B'}, {"task", 1, 0, 'k'}, {"lines", 1, 0, 'n'}, {"output", 1, 0, 'o'}, {"resume", 0, 0, 'r'},
 		{"init", 1, 0, 'I'}, {"threads", 1, 0, 'p'}, {"isa", 1, 0, 'x'}, {"quiet", 0, 0, 'q'}, {"profile", 0, 0, 'P'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0},
 	};
@@ -121,15 +123,15 @@ static int check(const struct args *a)
 		return n2d_usage("train", "-o DIR must be given: where checkpoints go");
 	if (!d->src != !d->trg || (!d->task && !d->src && !a->resume))
 		return n2d_usage("train", "--src and --trg, or --task, must be given; see n2d train --help");
-	if (d->task && (d->src || d->trg || d->valid_src || d->valid_trg || d->vocab || d->bpe))
+	if (d->task && (d->src || d->trg || d->valid_src || d->valid_trg || d->vocab || d->src_vocab || d->bpe))
 		return n2d_usage("train", "--task %s has its own text and vocabulary: no files beside it", d->task);
 	if (!d->valid_src != !d->valid_trg)
 		return n2d_usage("train", "--valid-src and --valid-trg go together");
 	if (a->resume && a->init)
 		return n2d_usage("train", "--init and --resume: one of them says where to start");
-	if (a->resume && (d->vocab || d->bpe))
-		return n2d_usage("train", "--resume goes on with the %s of the model in %s: --%s cannot be given", d->vocab ? "vocabulary" : "codes", a->dir,
-				 d->vocab ? "vocab" : "bpe");
+	if (a->resume && (d->vocab || d->src_vocab || d->bpe))
+		return n2d_usage("train", "--resume goes on with the %s of the model in %s: --%s cannot be given", d->bpe ? "codes" : "vocabulary", a->dir,
+				 d->bpe ? "bpe" : d->vocab ? "vocab" : "src-vocab");
 	return 0;
 }
 
@@ -158,7 +160,7 @@ struct session {
 	struct n2d_training training;
 	struct n2d_profile profile;
 	struct n2d_valid_bleu bleu;
-	char *vocabulary;
+	char *vocabulary, *src_vocabulary;
 	int has_ctx, has_data, has_model, has_training, has_dir, dir_lock;
 };
 
@@ -177,6 +179,7 @@ static void close_all(struct session *s)
 	n2d_safetensors_close(&s->old_model);
 	n2d_safetensors_close(&s->old_state);
 	free(s->vocabulary);
+	free(s->src_vocabulary);
 }
 
 /* Files and settings that cannot be used: bad input. */
@@ -197,20 +200,23 @@ static int open_checkpoint(struct session *s)
 	size_t n;
 	if (n2d_checkpoint_list(&steps, &n, s->a->dir, 1))
 		return -1;
-	uint64_t newest = n ? steps[n - 1] : 0;
-	free(steps);
-	if (!n)
+	if (!n) {
+		free(steps);
 		return n2d_error("%s: no checkpoint to go on from (step-*.safetensors with its state)", s->a->dir);
-	if (n2d_checkpoint_path(path, s->a->dir, newest, 0) || n2d_safetensors_open(&s->old_model, path))
-		return -1;
-	if (n2d_checkpoint_path(path, s->a->dir, newest, 1))
-		return -1;
-	return n2d_safetensors_open(&s->old_state, path);
+	}
+	int bad = n2d_checkpoint_path(path, s->a->dir, steps[n - 1], 0) || n2d_safetensors_open(&s->old_model, path) ||
+		  n2d_checkpoint_path(path, s->a->dir, steps[n - 1], 1) || n2d_safetensors_open(&s->old_state, path);
+	if (bad && n > 1) {
+		snprintf(path, sizeof path, "%s", n2d_error_text());
+		n2d_error("%s (without that file --resume goes on from step %llu)", path, (unsigned long long)steps[n - 2]);
+	}
+	free(steps);
+	return bad ? -1 : 0;
 }
 
 /* The settings of the data, as the state keeps them: training pairs, validation pairs, a task. */
 static const char *const data_keys[] = {"src", "trg", "valid-src", "valid-trg", "task"};
-enum { DATA_KEYS = sizeof data_keys / sizeof *data_keys, DATA_METADATA = DATA_KEYS + 2 };
+enum { DATA_KEYS = sizeof data_keys / sizeof *data_keys, DATA_METADATA = DATA_KEYS + 2, MODEL_METADATA = 3 };
 
 static const char **data_field(struct n2d_data_options *d, size_t i)
 {
@@ -277,21 +283,20 @@ static int settle(struct session *s)
 
 /* ---- data and model */
 
-/* Row i of the embedding must be of the word that the data call i. */
-static int same_words(const struct session *s)
+/* Row i of an embedding must be of the word that the data call i. */
+static int same_words(const struct n2d_safetensors *f, const char *key, const struct n2d_vocab *given, const char *option)
 {
-	const struct n2d_safetensors *f = &s->old_model;
-	const char *text = n2d_safetensors_text(f, N2D_VOCABULARY), *own = "", *given = "";
+	const char *text = n2d_safetensors_text(f, key), *x = "", *y = "";
 	struct n2d_vocab v;
 	if (!text)
 		return 0;
 	if (n2d_vocab_parse(&v, f->path, text))
 		return -1;
-	int32_t i = 0, n = (int32_t)(v.size < s->data.vocab.size ? v.size : s->data.vocab.size);
+	int32_t i = 0, n = (int32_t)(v.size < given->size ? v.size : given->size);
 	for (; i < n; i++)
-		if (strcmp(own = n2d_vocab_token(&v, i, NULL), given = n2d_vocab_token(&s->data.vocab, i, NULL)) != 0)
+		if (strcmp(x = n2d_vocab_token(&v, i, NULL), y = n2d_vocab_token(given, i, NULL)) != 0)
 			break;
-	int bad = i < n ? n2d_error("%s: its word %d is '%s', and '%s' in --vocab", f->path, (int)i, own, given) : 0;
+	int bad = i < n ? n2d_error("%s: its word %d is '%s', and '%s' in %s", f->path, (int)i, x, y, option) : 0;
 	n2d_vocab_free(&v);
 	return bad;
 }
@@ -302,23 +307,33 @@ static int load_weights(struct session *s)
 		n2d_parameters_init(&s->model.p, s->model.w, s->options.seed);
 		return 0;
 	}
-	return n2d_model_load(s->model.w, &s->model.p, &s->old_model) || same_words(s) ? -1 : 0;
+	const struct n2d_safetensors *f = &s->old_model;
+	if (n2d_model_load(s->model.w, &s->model.p, f) || same_words(f, N2D_VOCABULARY, &s->data.vocab, "--vocab"))
+		return -1;
+	return s->data.separate ? same_words(f, N2D_SOURCE_VOCABULARY, &s->data.src_vocab, "--src-vocab") : 0;
 }
 
 static int open_data(struct session *s)
 {
 	const struct n2d_safetensors *old = s->a->resume || s->a->init ? &s->old_model : NULL;
-	const char *known = old && !s->source.vocab ? n2d_safetensors_text(old, N2D_VOCABULARY) : NULL;
-	const char *codes = old && !s->source.bpe ? n2d_safetensors_text(old, N2D_BPE_CODES) : NULL;
-	if (n2d_data_open(&s->data, &s->source, known, codes))
+	const struct n2d_data_known known = {
+		old && !s->source.vocab ? n2d_safetensors_text(old, N2D_VOCABULARY) : NULL,
+		old && !s->source.src_vocab ? n2d_safetensors_text(old, N2D_SOURCE_VOCABULARY) : NULL,
+		old && !s->source.bpe ? n2d_safetensors_text(old, N2D_BPE_CODES) : NULL,
+	};
+	if (n2d_data_open(&s->data, &s->source, &known))
 		return -1;
 	s->has_data = 1;
 	s->vocabulary = n2d_vocab_text(&s->data.vocab);
-	if (!s->vocabulary)
+	s->src_vocabulary = s->data.separate ? n2d_vocab_text(&s->data.src_vocab) : NULL;
+	if (!s->vocabulary || (s->data.separate && !s->src_vocabulary))
 		return -1;
-	if (s->a->resume && s->config.vocab != s->data.vocab.size)
-		return n2d_error("%s: the model has %zu words, its vocabulary %zu", s->old_model.path, s->config.vocab, s->data.vocab.size);
-	s->config.vocab = s->data.vocab.size;
+	size_t words = s->data.vocab.size, src_words = s->data.separate ? s->data.src_vocab.size : 0;
+	if (s->a->resume && (s->config.vocab != words || s->config.src_vocab != src_words))
+		return n2d_error("%s: the model has %zu words, its vocabulary %zu (of the source's own %zu and %zu)", s->old_model.path, s->config.vocab, words,
+				 s->config.src_vocab, src_words);
+	s->config.vocab = words;
+	s->config.src_vocab = src_words;
 	return 0;
 }
 
@@ -382,7 +397,7 @@ static void introduce(const struct session *s)
 	if (s->a->quiet)
 		return;
 	fprintf(stderr, "%zu pairs, %zu + %zu tokens, %zu words; %zu batches an epoch, padding %.1f %%\n", c->pairs, c->start[N2D_SOURCE][c->pairs],
-		c->start[N2D_TARGET][c->pairs], d->vocab.size, d->train.count, 100 * n2d_batches_padding(&d->train));
+		c->start[N2D_TARGET][c->pairs], d->vocab.size + d->src_vocab.size, d->train.count, 100 * n2d_batches_padding(&d->train));
 	if (c->unknown[N2D_SOURCE] + c->unknown[N2D_TARGET])
 		fprintf(stderr, "unknown words: %zu + %zu\n", c->unknown[N2D_SOURCE], c->unknown[N2D_TARGET]);
 	if (d->has_valid)
@@ -418,9 +433,13 @@ static int conclude(const struct session *s, enum n2d_train_end end)
 static int run(struct session *s)
 {
 	struct n2d_training *t = &s->training;
-	struct n2d_metadata model[] = {{N2D_VOCABULARY, s->vocabulary}, {N2D_BPE_CODES, s->data.pieces.codes}}, data[DATA_METADATA];
+	struct n2d_metadata model[MODEL_METADATA] = {{N2D_VOCABULARY, s->vocabulary}}, data[DATA_METADATA];
 	char lines[32];
-	size_t n = 0;
+	size_t n = 0, keys = 1;
+	if (s->src_vocabulary)
+		model[keys++] = (struct n2d_metadata){N2D_SOURCE_VOCABULARY, s->src_vocabulary};
+	if (s->data.pieces.codes)
+		model[keys++] = (struct n2d_metadata){N2D_BPE_CODES, s->data.pieces.codes};
 	for (size_t i = 0; i < DATA_KEYS; i++)
 		if (*data_field(&s->source, i))
 			data[n++] = (struct n2d_metadata){data_keys[i], *data_field(&s->source, i)};
@@ -429,7 +448,7 @@ static int run(struct session *s)
 	data[n++] = (struct n2d_metadata){"ids", s->source.ids ? "yes" : "no"};
 	*t = (struct n2d_training){
 		.ctx = &s->ctx, .model = &s->model, .options = &s->options, .train = &s->data.train,
-		.valid = s->data.has_valid ? &s->data.valid : NULL, .dir = s->a->dir, .metadata = model, .keys = s->data.pieces.codes ? 2 : 1, .state = data, .state_keys = n,
+		.valid = s->data.has_valid ? &s->data.valid : NULL, .dir = s->a->dir, .metadata = model, .keys = keys, .state = data, .state_keys = n,
 		.progress = s->a->quiet ? NULL : stderr, .stop = stop,
 	};
 	if (n2d_train_init(t))

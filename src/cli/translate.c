@@ -224,7 +224,7 @@ static int run(const struct args *a)
 		n2d_ctx_free(&s.ctx);
 		return n2d_usage("translate", "%s", n2d_error_text());
 	}
-	coder = n2d_bundle_coder(&s.bundle);
+	coder = n2d_bundle_coder(&s.bundle, N2D_SOURCE);
 	if (n2d_corpus_init(&s.corpus, &coder, NULL, a->longest ? (size_t)a->longest : LONGEST))
 		code = failed();
 	else {

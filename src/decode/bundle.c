@@ -5,27 +5,32 @@
 #include "base/error.h"
 #include "model/model_file.h"
 
-static int open_vocab(struct n2d_bundle *b, const struct n2d_safetensors *f, const char *vocab, int ids)
+/* The vocabulary of one or both sides, of `size` words: from a file, or the model's text, or integers. */
+static int open_vocab(struct n2d_vocab *v, const struct n2d_safetensors *f, const char *key, const char *given, int ids, size_t size)
 {
-	const char *text = n2d_safetensors_text(f, N2D_VOCABULARY);
-	if (vocab)
-		return n2d_vocab_load(&b->vocab, vocab);
-	if (text && !ids)
-		return n2d_vocab_parse(&b->vocab, f->path, text);
-	if (ids)
-		return n2d_vocab_of_ids(&b->vocab, b->model.c.vocab);
-	return n2d_error("%s: the file holds no vocabulary: one must be given (--vocab FILE, or --ids)", f->path);
+	const char *text = n2d_safetensors_text(f, key);
+	int bad;
+	if (given)
+		bad = n2d_vocab_load(v, given);
+	else if (ids)
+		bad = n2d_vocab_of_ids(v, size);
+	else
+		bad = text ? n2d_vocab_parse(v, f->path, text)
+			   : n2d_error("%s: the file holds no %s: one must be given (--vocab FILE, or --ids)", f->path, key);
+	if (!bad && v->size != size)
+		bad = n2d_error("%s: a %s of %zu words, the model %s has %zu", given ? given : f->path, key, v->size, f->path, size);
+	return bad;
 }
 
 static int open_text(struct n2d_bundle *b, const struct n2d_safetensors *f, const char *vocab, int ids)
 {
 	const char *codes = n2d_safetensors_text(f, N2D_BPE_CODES);
-	if (open_vocab(b, f, vocab, ids))
+	const struct n2d_config *c = &b->model.c;
+	if (open_vocab(&b->vocab, f, N2D_VOCABULARY, vocab, ids, c->vocab))
 		return -1;
-	if (!codes || !n2d_pieces_parse(&b->pieces, f->path, codes))
-		return 0;
-	n2d_vocab_free(&b->vocab);
-	return -1;
+	if (c->src_vocab && open_vocab(&b->src_vocab, f, N2D_SOURCE_VOCABULARY, NULL, ids, c->src_vocab))
+		return -1;
+	return codes ? n2d_pieces_parse(&b->pieces, f->path, codes) : 0;
 }
 
 static int open_model(struct n2d_bundle *b, const struct n2d_ctx *ctx, const struct n2d_safetensors *f)
@@ -49,20 +54,21 @@ int n2d_bundle_open(struct n2d_bundle *b, const struct n2d_ctx *ctx, const char 
 		return -1;
 	int bad = open_model(b, ctx, &f);
 	if (!bad && open_text(b, &f, vocab, ids)) {
-		n2d_transformer_free(&b->model);
+		n2d_bundle_close(b);
 		bad = -1;
 	}
 	n2d_safetensors_close(&f);
-	if (bad || b->vocab.size == b->model.c.vocab)
-		return bad;
-	n2d_error("%s: a vocabulary of %zu words, the model %s has %zu", vocab ? vocab : path, b->vocab.size, path, b->model.c.vocab);
-	n2d_bundle_close(b);
-	return -1;
+	return bad;
 }
 
-struct n2d_coder n2d_bundle_coder(struct n2d_bundle *b)
+const struct n2d_vocab *n2d_bundle_vocab(const struct n2d_bundle *b, enum n2d_side side)
 {
-	return (struct n2d_coder){&b->vocab, b->pieces.codes ? n2d_pieces_edit : NULL, &b->pieces};
+	return side == N2D_SOURCE && b->model.c.src_vocab ? &b->src_vocab : &b->vocab;
+}
+
+struct n2d_coder n2d_bundle_coder(struct n2d_bundle *b, enum n2d_side side)
+{
+	return (struct n2d_coder){n2d_bundle_vocab(b, side), b->pieces.codes ? n2d_pieces_edit : NULL, &b->pieces};
 }
 
 void n2d_bundle_close(struct n2d_bundle *b)
@@ -70,5 +76,6 @@ void n2d_bundle_close(struct n2d_bundle *b)
 	n2d_pieces_free(&b->pieces);
 	n2d_transformer_free(&b->model);
 	n2d_vocab_free(&b->vocab);
+	n2d_vocab_free(&b->src_vocab);
 	memset(b, 0, sizeof *b);
 }

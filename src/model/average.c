@@ -6,14 +6,16 @@
 #include "base/error.h"
 #include "model/model_file.h"
 
-enum { MORE = 2 };
+static const char *const texts[] = {N2D_VOCABULARY, N2D_SOURCE_VOCABULARY, N2D_BPE_CODES};
+enum { TEXTS = sizeof texts / sizeof *texts };
+
 
 struct work {
 	struct n2d_config c;
 	struct n2d_parameters p;
 	float *values;
 	double *sum;
-	char *words; /* the first model's vocabulary, NULL: it has none */
+	char *text[TEXTS]; /* the first model's, NULL where it has none */
 };
 
 static int same_options(const struct n2d_config *a, const struct n2d_config *b, const char *path, const char *first)
@@ -29,13 +31,16 @@ static int same_options(const struct n2d_config *a, const struct n2d_config *b, 
 
 static int begin(struct work *w, const struct n2d_safetensors *f)
 {
-	const char *words = n2d_safetensors_text(f, N2D_VOCABULARY);
+	int full = 0;
 	if (n2d_model_config(&w->c, f) || n2d_parameters_list(&w->p, &w->c))
 		return -1;
-	w->words = words ? strdup(words) : NULL;
+	for (size_t i = 0; i < TEXTS; i++) {
+		const char *text = n2d_safetensors_text(f, texts[i]);
+		full |= text && !(w->text[i] = strdup(text));
+	}
 	w->values = malloc(w->p.floats * sizeof *w->values);
 	w->sum = malloc(w->p.floats * sizeof *w->sum);
-	if (!w->values || !w->sum || (words && !w->words))
+	if (!w->values || !w->sum || full)
 		return n2d_error("%s: no memory for the sums of %zu parameters", f->path, w->p.count);
 	for (size_t i = 0; i < w->p.floats; i++)
 		w->sum[i] = -0.0; /* to which -0 can be added and stay */
@@ -45,9 +50,11 @@ static int begin(struct work *w, const struct n2d_safetensors *f)
 static int add(struct work *w, const struct n2d_safetensors *f, const char *first)
 {
 	struct n2d_config c;
-	const char *words = n2d_safetensors_text(f, N2D_VOCABULARY);
-	if (words && w->words && strcmp(words, w->words) != 0) /* one row of the embedding would be two words' */
-		return n2d_error("%s: its vocabulary is not that of %s", f->path, first);
+	for (size_t i = 0; i < TEXTS; i++) { /* one row of an embedding would be two words' */
+		const char *text = n2d_safetensors_text(f, texts[i]);
+		if (text && w->text[i] && strcmp(text, w->text[i]) != 0)
+			return n2d_error("%s: its %s is not that of %s", f->path, texts[i], first);
+	}
 	if (n2d_model_config(&c, f) || same_options(&w->c, &c, f->path, first) || n2d_model_load(w->values, &w->p, f))
 		return -1;
 	for (size_t i = 0; i < w->p.floats; i++)
@@ -57,12 +64,11 @@ static int add(struct work *w, const struct n2d_safetensors *f, const char *firs
 
 static int write_mean(struct work *w, const char *out, size_t count, const struct n2d_safetensors *last)
 {
-	static const char *const keys[] = {N2D_VOCABULARY, N2D_BPE_CODES};
-	struct n2d_metadata more[MORE];
+	struct n2d_metadata more[TEXTS];
 	size_t n = 0;
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (n2d_safetensors_text(last, keys[i]))
-			more[n++] = (struct n2d_metadata){keys[i], n2d_safetensors_text(last, keys[i])};
+	for (size_t i = 0; i < TEXTS; i++)
+		if (n2d_safetensors_text(last, texts[i]))
+			more[n++] = (struct n2d_metadata){texts[i], n2d_safetensors_text(last, texts[i])};
 	for (size_t i = 0; i < w->p.floats; i++)
 		w->values[i] = (float)(w->sum[i] / (double)count);
 	return n2d_model_save(out, &w->c, &w->p, w->values, more, n);
@@ -87,6 +93,7 @@ int n2d_average(const char *out, const char *const *paths, size_t count)
 	n2d_parameters_free(&w.p);
 	free(w.values);
 	free(w.sum);
-	free(w.words);
+	for (size_t i = 0; i < TEXTS; i++)
+		free(w.text[i]);
 	return code;
 }

@@ -13,7 +13,8 @@
 #define LARGE 1e9
 
 static const struct n2d_option options[] = {
-	SIZE("vocab", vocab, NULL, 1, LARGE, "entries of the joint vocabulary"),
+	SIZE("vocab", vocab, NULL, 1, LARGE, "entries of the vocabulary, joint or the target's"),
+	SIZE("src-vocab", src_vocab, "joint", 0, LARGE, "entries of a vocabulary of the source's own"),
 	SIZE("d-model", d_model, NULL, 1, LARGE, "model width"),
 	SIZE("d-ff", d_ff, NULL, 1, LARGE, "inner width of the feed-forward networks"),
 	SIZE("heads", heads, NULL, 1, LARGE, "attention heads"),
@@ -62,9 +63,10 @@ int n2d_config_preset(struct n2d_config *c, const char *name)
 	for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
 		if (strcmp(presets[i].name, name) != 0)
 			continue;
-		size_t vocab = c->vocab;
+		size_t vocab = c->vocab, src_vocab = c->src_vocab;
 		*c = base;
 		c->vocab = vocab;
+		c->src_vocab = src_vocab;
 		for (size_t k = 0; presets[i].set[k].option; k++)
 			if (n2d_config_set(c, presets[i].set[k].option, presets[i].set[k].value))
 				return -1;
@@ -78,6 +80,8 @@ int n2d_config_set(struct n2d_config *c, const char *name, const char *value)
 	const struct n2d_option *o = n2d_option_find(&n2d_options, name);
 	return o ? n2d_option_set(c, o, value) : n2d_error("'%s' is no option of a model", name);
 }
+
+size_t n2d_config_src_vocab(const struct n2d_config *c) { return c->src_vocab ? c->src_vocab : c->vocab; }
 
 size_t n2d_config_d_k(const struct n2d_config *c) { return c->d_k ? c->d_k : c->d_model / c->heads; }
 
@@ -97,6 +101,8 @@ int n2d_config_check(const struct n2d_config *c)
 	int attention = c->mixer == N2D_MIXER_ATTENTION;
 	if (!c->vocab)
 		return n2d_error("vocab must be given: the entries of the vocabulary");
+	if (c->src_vocab && c->tied == N2D_TIED_ALL)
+		return n2d_error("src-vocab %zu: words of the source's own have an embedding of their own: tied must be output or none, not all", c->src_vocab);
 	if ((!c->d_k || !c->d_v) && c->d_model % c->heads)
 		return n2d_error("d-model %zu is not a multiple of heads %zu; d-k and d-v would have to be given", c->d_model, c->heads);
 	if (c->window && !attention)

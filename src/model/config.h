@@ -18,6 +18,7 @@ struct n2d_config {
 	int norm, norm_kind, final_norm, positions, activation, mixer, tied, output_bias; /* of the enums above */
 	int residual, ffn; /* 0: sublayers' outputs go on alone; no feed-forward networks */
 	size_t vocab, d_model, d_ff, heads;
+	size_t src_vocab;  /* the source's own vocabulary; 0: vocab is both sides' */
 	size_t d_k, d_v; /* width of a head's queries and keys, and of its values; 0: d_model / heads */
 	size_t enc_layers, dec_layers;
 	size_t window;     /* self-attention sees this many positions to either side; 0: all */
@@ -28,7 +29,7 @@ struct n2d_config {
 
 extern const struct n2d_option_table n2d_options;
 
-/* "base", "big" or "tiny". -1 and a message with the list for another name. The vocabulary's size is left as it is. */
+/* "base", "big" or "tiny". -1 and a message with the list for another name. The sizes of vocabularies are left as they are. */
 int n2d_config_preset(struct n2d_config *c, const char *name);
 
 /* Sets one option from text. -1 and a message naming the option and what was expected. */
@@ -38,6 +39,7 @@ int n2d_config_set(struct n2d_config *c, const char *name, const char *value);
 int n2d_config_check(const struct n2d_config *c);
 
 /* What the automatic values stand for. */
+size_t n2d_config_src_vocab(const struct n2d_config *c);
 size_t n2d_config_d_k(const struct n2d_config *c);
 size_t n2d_config_d_v(const struct n2d_config *c);
 int n2d_config_final_norm(const struct n2d_config *c);

@@ -49,15 +49,15 @@ static void embed(const struct n2d_run *r, const float *table, const int32_t *id
 		n2d_dropout(r->ctx, x, x, &r->dropout, B * T, D);
 }
 
-/* dx: of the embedded batch, overwritten. shared: something has been written to dtable before. dpositions: a learned table's gradient, or NULL. */
-static void embed_backward(const struct n2d_run *r, float *dtable, int shared, float *dpositions, float *dx, const int32_t *id, int32_t *position)
+/* dx: of the embedded batch, overwritten. dtable has V rows; shared: something has been written to dtable before. dpositions: a learned table's gradient, or NULL. */
+static void embed_backward(const struct n2d_run *r, float *dtable, size_t V, int shared, float *dpositions, float *dx, const int32_t *id, int32_t *position)
 {
 	size_t B = r->side->B, T = r->side->T, D = r->m->c.d_model;
 	n2d_trace_where(r->ctx, "embeddings");
 	if (r->dropout.p > 0)
 		n2d_dropout(r->ctx, dx, dx, &r->dropout, B * T, D);
 	if (!r->add && !shared)
-		n2d_clear(r->ctx, dtable, r->m->c.vocab * D);
+		n2d_clear(r->ctx, dtable, V * D);
 	n2d_embed_bwd_acc(r->ctx, dtable, dx, id, embed_scale(r->m), B * T, D);
 	if (!dpositions)
 		return;
@@ -119,12 +119,13 @@ void n2d_transformer_backward(const struct n2d_ctx *ctx, const struct n2d_transf
 	r.add = add;
 	n2d_clear(ctx, p->dmemory, p->B * p->S * m->c.d_model);
 	float *dx = n2d_stack_backward(&r, grads, p->dmemory);
-	embed_backward(&r, grads + m->tgt_embed, m->tgt_embed == m->output, parameter(grads, m->tgt_positions), dx, b->trg_in, p->row_position);
+	embed_backward(&r, grads + m->tgt_embed, m->c.vocab, m->tgt_embed == m->output, parameter(grads, m->tgt_positions), dx, b->trg_in, p->row_position);
 	r = run_of(ctx, m, p, dropout, 0);
 	r.add = add;
 	r.spare[0] = p->dmemory;
 	dx = n2d_stack_backward(&r, grads, NULL);
-	embed_backward(&r, grads + m->src_embed, m->src_embed == m->tgt_embed, parameter(grads, m->src_positions), dx, b->src, p->row_position);
+	embed_backward(&r, grads + m->src_embed, n2d_config_src_vocab(&m->c), m->src_embed == m->tgt_embed, parameter(grads, m->src_positions), dx, b->src,
+		       p->row_position);
 }
 
 double n2d_transformer_flops(const struct n2d_transformer *m, size_t B, size_t S, size_t T, int train)

@@ -5,9 +5,10 @@
 #include "model/parameters.h"
 #include "model/safetensors.h"
 
-/* Metadata beside the options: the text of the vocabulary (text/vocab.h), and the merges of byte-pair encoding (text/bpe.h) where
+/* Metadata beside the options: the text of the vocabulary (text/vocab.h), and of the source's own where it has one, and the merges of byte-pair encoding (text/bpe.h) where
  * the model's text goes through it. So one file is all that translating needs. */
 #define N2D_VOCABULARY "vocabulary"
+#define N2D_SOURCE_VOCABULARY "source-vocabulary"
 #define N2D_BPE_CODES "bpe"
 
 /* Writes values (the layout of p, made of c), with c's options and `more` (keys that are no options) as metadata.

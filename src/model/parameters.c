@@ -160,7 +160,7 @@ static void single(struct maker *m, const char *group, const char *name, enum n2
 static void embeddings(struct maker *m)
 {
 	const struct n2d_config *c = m->c;
-	single(m, "embeddings", "src_embed.weight", N2D_INIT_NORMAL, c->vocab, c->d_model);
+	single(m, "embeddings", "src_embed.weight", N2D_INIT_NORMAL, n2d_config_src_vocab(c), c->d_model);
 	if (c->tied != N2D_TIED_ALL)
 		single(m, "embeddings", "tgt_embed.weight", N2D_INIT_NORMAL, c->vocab, c->d_model);
 	if (c->positions == N2D_POSITIONS_LEARNED) {

@@ -164,6 +164,22 @@ static int by_tiles(const struct pass *p, size_t columns, size_t kc)
 	return p->a_in_place && p->g->ta && p->row == p->ctx->k->nr && columns * kc <= p->ctx->cache.l2 / 2 / sizeof(float);
 }
 
+/* What a tile fetches while it is multiplied, so much for each k. */
+struct ahead {
+	const float *at;
+	size_t step;
+};
+
+/* The next panel of packed B comes from memory, unless B stays in the cache: each of a block's tiles fetches its part, evenly, since more lines at a
+ * time than the first cache waits for would hold the tile up. */
+static struct ahead next_panel(const struct pass *p, size_t n, size_t n1, size_t k, size_t kc, size_t tile, size_t tiles)
+{
+	size_t nr = p->ctx->k->nr, step = ceil_div(nr, tiles), from = tile * step;
+	if (p->row != nr || n + nr >= n1 || from >= nr)
+		return (struct ahead){b_at(p, n, k), 0};
+	return (struct ahead){b_at(p, n + nr, k) + from * kc, step};
+}
+
 /* Tiles [t0, t1) by columns [n0, n1), rows [k, k + kc) of k. */
 static void tiles_step(const struct pass *p, float *packed, size_t t0, size_t t1, size_t n0, size_t n1, size_t k, size_t kc)
 {
@@ -179,8 +195,9 @@ static void tiles_step(const struct pass *p, float *packed, size_t t0, size_t t1
 		size_t t = t0 + (tile_first ? i / panels : i % tiles), n = n0 + (tile_first ? i % panels : i / tiles) * nr;
 		size_t row = tile_row(M, mr, t), m = tile_row(M, mr, t + 1) - row;
 		const float *a = p->a_in_place ? p->A + row * ai + k * ak : packed + (t - t0) * mr * kc;
+		struct ahead next = tile_first ? (struct ahead){a, 0} : next_panel(p, n, n1, k, kc, t - t0, tiles);
 		struct n2d_gemm_end end;
-		kn->gemm_tile(p->C + row * g->ldc + n, a, b_at(p, n, k), k ? 1 : g->beta, end_at(p, &end, row, n, k + kc), m,
+		kn->gemm_tile(p->C + row * g->ldc + n, a, b_at(p, n, k), k ? 1 : g->beta, end_at(p, &end, row, n, k + kc), next.at, next.step, m,
 			      min(nr, n1 - n), kc, ai, ak, p->row, g->ldc);
 	}
 }

@@ -82,7 +82,7 @@ static void tiles(const struct job *j, const struct part *p, const struct produc
 	const struct n2d_kernels *k = j->ctx->k;
 	for (size_t u = p->u0; u < p->u1; u += k->nr) {
 		struct n2d_gemm_end end = {.bias = m->bias ? m->bias + u : NULL};
-		k->gemm_tile(m->out + row * m->ldo + u, p->scratch, m->packed + u * j->r->D, m->beta, m->bias ? &end : NULL, rows,
+		k->gemm_tile(m->out + row * m->ldo + u, p->scratch, m->packed + u * j->r->D, m->beta, m->bias ? &end : NULL, m->packed + u * j->r->D, 0, rows,
 			     p->u1 - u < k->nr ? p->u1 - u : k->nr, K, 1, k->mr, k->nr, m->ldo);
 	}
 }

@@ -49,23 +49,28 @@ static int vocabulary(struct n2d_data *d, const struct n2d_data_options *o, cons
 		return n2d_vocab_load(&d->vocab, o->vocab);
 	if (task)
 		return n2d_vocab_of_task(&d->vocab, task);
-	if (twice(o->src) || twice(o->trg) || n2d_vocab_init(&d->vocab, o->ids))
+	if ((!d->separate && twice(o->src)) || twice(o->trg) || n2d_vocab_init(&d->vocab, o->ids))
 		return -1;
-	if (!count(d, o->src) && !count(d, o->trg) && !n2d_vocab_order(&d->vocab, 1, 0))
+	if ((d->separate || !count(d, o->src)) && !count(d, o->trg) && !n2d_vocab_order(&d->vocab, 1, 0))
 		return 0;
 	n2d_vocab_free(&d->vocab);
 	return -1;
 }
 
-/* Codes, then the vocabulary, which may be of pieces. */
-static int text(struct n2d_data *d, const struct n2d_data_options *o, const struct n2d_task_config *task, const char *known, const char *codes)
+static int source_vocabulary(struct n2d_data *d, const struct n2d_data_options *o, const char *known)
 {
-	if (codes ? n2d_pieces_parse(&d->pieces, "the codes of the model", codes) : o->bpe ? n2d_pieces_load(&d->pieces, o->bpe) : 0)
+	d->separate = known || o->src_vocab;
+	if (known)
+		return n2d_vocab_parse(&d->src_vocab, "the source's vocabulary of the model", known);
+	return o->src_vocab ? n2d_vocab_load(&d->src_vocab, o->src_vocab) : 0;
+}
+
+/* Codes, then the vocabularies, which may be of pieces. */
+static int text(struct n2d_data *d, const struct n2d_data_options *o, const struct n2d_task_config *task, const struct n2d_data_known *known)
+{
+	if (known->codes ? n2d_pieces_parse(&d->pieces, "the codes of the model", known->codes) : o->bpe ? n2d_pieces_load(&d->pieces, o->bpe) : 0)
 		return -1;
-	if (!vocabulary(d, o, task, known))
-		return 0;
-	n2d_pieces_free(&d->pieces);
-	return -1;
+	return source_vocabulary(d, o, known->src_vocab) || vocabulary(d, o, task, known->vocab) ? -1 : 0;
 }
 
 /* ---- pairs and batches */
@@ -79,8 +84,10 @@ static int fill(struct n2d_corpus *c, const char *src, const char *trg, const st
 static int pairs(struct n2d_corpus *c, struct n2d_batches *b, struct n2d_data *d, const struct n2d_data_options *o,
 		 const char *src, const char *trg, const struct n2d_task_config *task, size_t lines)
 {
-	struct n2d_coder coder = {&d->vocab, d->pieces.codes ? n2d_pieces_edit : NULL, &d->pieces};
-	if (n2d_corpus_init(c, &coder, &coder, o->max_length))
+	struct n2d_coder target = {&d->vocab, d->pieces.codes ? n2d_pieces_edit : NULL, &d->pieces}, source = target;
+	if (d->separate)
+		source.vocab = &d->src_vocab;
+	if (n2d_corpus_init(c, &source, &target, o->max_length))
 		return -1;
 	c->keeps = c == &d->valid_pairs; /* BLEU's references */
 	if (fill(c, src, trg, task, lines) || n2d_batches_init(b, c, o->batch_tokens, 0, o->seed)) {
@@ -106,7 +113,14 @@ static int open_all(struct n2d_data *d, const struct n2d_data_options *o, struct
 	return -1;
 }
 
-int n2d_data_open(struct n2d_data *d, const struct n2d_data_options *o, const char *known, const char *codes)
+static void free_text(struct n2d_data *d)
+{
+	n2d_vocab_free(&d->vocab);
+	n2d_vocab_free(&d->src_vocab);
+	n2d_pieces_free(&d->pieces);
+}
+
+int n2d_data_open(struct n2d_data *d, const struct n2d_data_options *o, const struct n2d_data_known *known)
 {
 	struct n2d_task_config task;
 	int kind = o->task ? n2d_task_find(o->task) : 0;
@@ -118,12 +132,9 @@ int n2d_data_open(struct n2d_data *d, const struct n2d_data_options *o, const ch
 		task.seed = o->seed;
 		task.ids = o->ids;
 	}
-	if (text(d, o, o->task ? &task : NULL, known, codes))
-		return -1;
-	if (!open_all(d, o, o->task ? &task : NULL))
+	if (!text(d, o, o->task ? &task : NULL, known) && !open_all(d, o, o->task ? &task : NULL))
 		return 0;
-	n2d_vocab_free(&d->vocab);
-	n2d_pieces_free(&d->pieces);
+	free_text(d);
 	return -1;
 }
 
@@ -135,7 +146,6 @@ void n2d_data_close(struct n2d_data *d)
 	}
 	n2d_batches_free(&d->train);
 	n2d_corpus_free(&d->train_pairs);
-	n2d_vocab_free(&d->vocab);
-	n2d_pieces_free(&d->pieces);
+	free_text(d);
 	memset(d, 0, sizeof *d);
 }

@@ -91,7 +91,7 @@ static void tile_call(struct problem *p, const struct n2d_kernels *k)
 	struct steps s = steps(p);
 	struct n2d_gemm_end end = {mode & BIAS ? problem_p(p, 3) : NULL, (mode & RELU) != 0,
 				   mode & RESIDUAL ? problem_p(p, 4) : NULL, n + 2 * pad};
-	k->gemm_tile(problem_p(p, 2), problem_p(p, 0), problem_p(p, 1), beta_of(mode), mode >= BIAS ? &end : NULL, p->dim[0], n,
+	k->gemm_tile(problem_p(p, 2), problem_p(p, 0), problem_p(p, 1), beta_of(mode), mode >= BIAS ? &end : NULL, problem_p(p, 1), 3, p->dim[0], n,
 		     p->dim[2], s.ai, s.ak, s.bk, n + pad);
 }
 
