@@ -164,11 +164,16 @@ mutant translations-by-row src/decode/translate.c 's/translations\[t->batches.ro
 mutant longest-of-the-batch src/decode/translate.c 's/longest(t, (size_t)b->src_len\[i\])/longest(t, b->S)/' tests/test-translate
 
 # Batches, checkpoints, averages.
-mutant batch-of-sources-alone src/text/batches.c 's/if (B \* most(S, T) > batch_tokens)/if (B * S > batch_tokens)/' tests/test-batches
+mutant batch-of-sources-alone src/text/batches.c 's/B \* most(S, T) > batch_tokens)/B * S > batch_tokens)/' tests/test-batches
 mutant batch-order-of-every-epoch src/text/batches.c 's/SHUFFLE_STREAM + epoch/SHUFFLE_STREAM/' tests/test-batches
+mutant batch-of-any-number src/text/batches.c 's/if (B > most_pairs || B \* most(S, T)/if (B * most(S, T)/' tests/test-batches
+mutant gemm-tiles-out-of-order src/op/gemm.c 's/tile_first ? i % panels : i/tile_first ? i % tiles : i/' tests/op-gemm
+mutant average-loses-minus-0 src/model/average.c 's/= -0\.0;/= 0.0;/' tests/test-average
+mutant average-of-other-words src/model/average.c 's/strcmp(text, w->text\[i\]) != 0/0/' tests/test-average
+mutant source-embedding-half-cleared src/model/forward.c 's/n2d_config_src_vocab(\&m->c), m->src_embed/m->c.vocab \/ 2, m->src_embed/' tests/test-transformer
 mutant checkpoint-swaps-moments src/train/checkpoint.c 's/like(\&p->list\[i\], names\[2 \* i + 1\], o->v)/like(\&p->list[i], names[2 * i + 1], o->m)/' tests/test-train
 mutant checkpoint-forgets-patience src/train/checkpoint.c 's/p->best_step, p->stale,$/p->best_step, 0,/' tests/test-train
-mutant checkpoint-best-by-place src/train/checkpoint.c 's/steps\[i\] == best/i == best/' tests/test-train
+mutant checkpoint-best-by-place src/train/checkpoint.c 's/steps\[i\] == also/i == also/' tests/test-train
 mutant average-of-one-less src/model/average.c 's/w->sum\[i\] \/ (double)count/w->sum[i] \/ (double)(count > 1 ? count - 1 : 1)/' tests/test-average
 mutant average-summed-in-float src/model/average.c 's/w->sum\[i\] += (double)w->values\[i\]/w->sum[i] = (double)((float)w->sum[i] + w->values[i])/' tests/test-average
 
