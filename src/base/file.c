@@ -201,6 +201,12 @@ void n2d_map_close(struct n2d_map *m)
 	*m = (struct n2d_map){(const unsigned char *)"", 0};
 }
 
+int n2d_file_again(const char *path)
+{
+	struct stat s;
+	return strcmp(path, "-") != 0 && (stat(path, &s) || S_ISREG(s.st_mode));
+}
+
 int n2d_dir_each(const char *dir, int (*see)(void *arg, const char *name), void *arg)
 {
 	DIR *d = opendir(dir);

@@ -1,9 +1,9 @@
 #include "train/data.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "text/lines.h"
 
 enum { TASK_VALID_LINES = 1000 };
@@ -35,8 +35,7 @@ static int count(struct n2d_data *d, const char *path)
 /* A text without a vocabulary is read for it first, and then for its pairs. */
 static int twice(const char *path)
 {
-	struct stat s;
-	return strcmp(path, "-") != 0 && (stat(path, &s) || S_ISREG(s.st_mode))
+	return n2d_file_again(path)
 		       ? 0
 		       : n2d_error("%s: cannot be read twice, for its words and for its pairs: a vocabulary must be given (--vocab)", path);
 }
