@@ -207,17 +207,20 @@ for step in 40 80; do
 done
 [ "$want" != 0.00 ] && [ "$want" != 100.00 ] && good || bad "BLEU of $want tells nothing"
 
-# Killed at random moments of a training that does little but save: the newest checkpoint always loads, and the training goes on.
+# Killed at random moments of a training that does little but save, every other time as soon as a file is half written: the newest checkpoint always loads,
+# and the training goes on.
 dir=$scratch/killed
 long="-o $dir --save-every 1 --keep 2"
 newest() { ls "$dir" | sed -n 's/^step-0*\([0-9]*\)\.safetensors$/\1/p' | sort -n | tail -n 1; }
 train 0 --task copy --lines 50 --batch-tokens 40 $small --d-model 256 $long --max-steps 1 -q
-torn=0
+torn=0 round=0
 for delay in $(awk 'BEGIN {srand(7); for (i = 0; i < 20; i++) printf "%.3f ", 0.12 * rand()}'); do
 	from=$(newest)
 	./n2d train --threads 1 --isa scalar --resume $long --max-steps 1000000 --max-epochs none -q 2>"$scratch/err" &
 	while [ "$(newest)" = "$from" ] && kill -0 $! 2>/dev/null; do sleep 0.01; done
-	sleep "$delay"
+	round=$((round + 1)) n=0
+	[ $((round % 2)) = 0 ] || sleep "$delay"
+	until [ $((round % 2)) = 1 ] || ls "$dir" | grep -q '\.tmp$' || [ $n -ge 1000 ]; do n=$((n + 1)); done
 	kill -9 $! 2>/dev/null || bad "killed after $delay s: it had ended"
 	wait $! 2>/dev/null
 	ls "$dir" | grep -q '\.tmp$' && torn=$((torn + 1))
