@@ -161,7 +161,7 @@ static void old_checkpoints_go(void **state)
 	begin(&w, 100, 1, 0);
 	for (w.t.optimiser.step = 1; w.t.optimiser.step <= 5; w.t.optimiser.step++)
 		assert_int_equal(n2d_checkpoint_save(w.dir, &w.model, &w.t.optimiser, &w.t.at, NULL, 0, NULL, 0), 0);
-	assert_int_equal(n2d_checkpoint_prune(w.dir, 2, 1), 0);
+	assert_int_equal(n2d_checkpoint_prune(w.dir, 5, 2, 1), 0);
 	assert_int_equal(n2d_checkpoint_list(&steps, &n, w.dir, 0), 0);
 	assert_int_equal(n, 3);
 	assert_memory_equal(steps, kept, sizeof kept);

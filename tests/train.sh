@@ -123,6 +123,12 @@ printf x >>"$scratch/edge/step-00000011.state.safetensors"
 train 2 $more --max-steps 12 -q
 err 'step-00000011.state.safetensors.*goes on from step 10'
 rm "$scratch/edge/step-00000011.state.safetensors"
+cp -R "$scratch/edge" "$scratch/later"
+mv "$scratch/later/step-00000011.safetensors" "$scratch/later/step-00000020.safetensors"
+later="--resume -o $scratch/later --batch-tokens 8 --keep 1 --save-every 1 -q"
+train 0 $later --max-steps 11
+train 0 $later --max-steps 12 # the model that has no state is not the one that was kept
+[ -s "$scratch/later/step-00000020.safetensors" ] && good || bad "a model of a later step is gone"
 train 0 $more --max-steps 11 -q
 
 # One training a directory.

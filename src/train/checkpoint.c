@@ -198,15 +198,15 @@ static int is_in(const uint64_t *steps, size_t n, uint64_t step)
 	return 0;
 }
 
-/* Removes all files with this ending but those of kept[n] and of step `also`. */
-static int remove_but(const char *dir, const char *end, const uint64_t *kept, size_t n, uint64_t also)
+/* Removes all files with this ending up to step `last` but those of kept[n] and of step `also`. */
+static int remove_but(const char *dir, const char *end, uint64_t last, const uint64_t *kept, size_t n, uint64_t also)
 {
 	uint64_t *steps;
 	size_t count;
 	int bad = list(&steps, &count, dir, end);
 	for (size_t i = 0; !bad && i < count; i++) {
 		char path[N2D_CHECKPOINT_PATH];
-		if (steps[i] == also || is_in(kept, n, steps[i]))
+		if (steps[i] > last || steps[i] == also || is_in(kept, n, steps[i]))
 			continue;
 		bad = path_of(path, dir, steps[i], end);
 		if (!bad && remove(path) && errno != ENOENT)
@@ -216,26 +216,27 @@ static int remove_but(const char *dir, const char *end, const uint64_t *kept, si
 	return bad;
 }
 
-/* The newest `keep` of the steps that n2d_checkpoint_list tells, as remove_but has them. */
-static int remove_older(const char *dir, int state, size_t keep, uint64_t also)
+/* Keeps the newest `keep` of the steps up to `step` that n2d_checkpoint_list tells; for the rest as remove_but. */
+static int remove_older(const char *dir, int state, uint64_t step, uint64_t last, size_t keep, uint64_t also)
 {
 	uint64_t *steps;
 	size_t n;
 	if (n2d_checkpoint_list(&steps, &n, dir, state))
 		return -1;
+	while (n && steps[n - 1] > step)
+		n--;
 	size_t kept = keep < n ? keep : n;
-	int bad = remove_but(dir, state ? STATE_END : MODEL_END, steps + n - kept, kept, also);
+	int bad = remove_but(dir, state ? STATE_END : MODEL_END, last, steps + n - kept, kept, also);
 	free(steps);
 	return bad;
 }
 
-/* A state without its model is what an end between the two left: it must not count, however high its step. */
-int n2d_checkpoint_prune(const char *dir, size_t keep, uint64_t best)
+/* A state without its model is what an end between the two left, a model without its state what somebody took away: neither may count, however high its
+ * step. */
+int n2d_checkpoint_prune(const char *dir, uint64_t step, size_t keep, uint64_t best)
 {
-	return remove_older(dir, 0, keep, best) || remove_older(dir, 1, 2, 0) || remove_but(dir, MODEL_END ".tmp", NULL, 0, 0) ||
-			       remove_but(dir, STATE_END ".tmp", NULL, 0, 0)
-		       ? -1
-		       : 0;
+	int bad = remove_older(dir, 0, step, step, keep, best) || remove_older(dir, 1, step, UINT64_MAX, 2, 0);
+	return bad || remove_but(dir, MODEL_END ".tmp", UINT64_MAX, NULL, 0, 0) || remove_but(dir, STATE_END ".tmp", UINT64_MAX, NULL, 0, 0) ? -1 : 0;
 }
 
 /* ---- reading */

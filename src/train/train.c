@@ -114,7 +114,7 @@ static int save(struct n2d_training *t)
 		m[n++] = t->state[i];
 	if (n2d_checkpoint_save(t->dir, t->model, &t->optimiser, &t->at, t->metadata, t->keys, m, n))
 		return -1;
-	return n2d_checkpoint_prune(t->dir, t->options->keep, t->at.best_step);
+	return n2d_checkpoint_prune(t->dir, t->optimiser.step, t->options->keep, t->at.best_step);
 }
 
 /* ---- the loop */
