@@ -32,6 +32,13 @@ static inline size_t n2d_round_up(size_t a, size_t b)
 	return r == N2D_TOO_LARGE ? r : r / b * b;
 }
 
+/* Where part i of n begins when n is cut into `parts` whose sizes differ by one at most; part `parts` begins at n. */
+static inline size_t n2d_cut(size_t n, size_t parts, size_t i)
+{
+	size_t more = n % parts;
+	return n / parts * i + (i < more ? i : more);
+}
+
 /* The floats of an a x b x c array, rounded up so that the next array is aligned too. */
 static inline size_t n2d_floats(size_t a, size_t b, size_t c)
 {

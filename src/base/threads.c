@@ -4,11 +4,14 @@
 #include "base/threads.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+
+#include "base/size.h"
 
 /* cgroup v2: "max 100000" or "150000 100000" (quota and period in microseconds). */
 static int cgroup_cpus(void)
@@ -58,18 +61,48 @@ int n2d_thread(void)
 #endif
 }
 
+#ifdef _OPENMP
+enum { SHARES = 64 };
+
+/* Tasks [next, end) that one thread begins with, on cache lines of their own. */
+struct share {
+	_Alignas(128) atomic_size_t next;
+	size_t end;
+};
+
+/* First its own share (of more threads than shares, several begin with one), then what is left of the others'. */
+static void take(struct share *share, int shares, void (*fn)(void *arg, size_t task, int thread), void *arg)
+{
+	int thread = omp_get_thread_num();
+	for (int i = 0; i < shares; i++) {
+		struct share *s = share + (thread + i) % shares;
+		for (size_t t; (t = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->end;)
+			fn(arg, t, thread);
+	}
+}
+
+static void parallel(int threads, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
+{
+	struct share share[SHARES];
+	int shares = threads < SHARES ? threads : SHARES;
+	for (int i = 0; i < shares; i++) {
+		atomic_init(&share[i].next, n2d_cut(tasks, (size_t)shares, (size_t)i));
+		share[i].end = n2d_cut(tasks, (size_t)shares, (size_t)i + 1);
+	}
+#pragma omp parallel num_threads(threads)
+	{
+		uint64_t fp = n2d_fpenv_flush();
+		take(share, shares, fn, arg);
+		n2d_fpenv_restore(fp);
+	}
+}
+#endif
+
 void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
 {
 #ifdef _OPENMP
 	if (ctx->threads > 1 && tasks > 1 && !omp_in_parallel()) {
-#pragma omp parallel num_threads(ctx->threads)
-		{
-			uint64_t fp = n2d_fpenv_flush();
-#pragma omp for schedule(dynamic, 1)
-			for (size_t i = 0; i < tasks; i++)
-				fn(arg, i, omp_get_thread_num());
-			n2d_fpenv_restore(fp);
-		}
+		parallel(ctx->threads, tasks, fn, arg);
 		return;
 	}
 	int thread = omp_in_parallel() ? omp_get_thread_num() : 0;

@@ -20,8 +20,9 @@ struct n2d_thread_limits n2d_thread_limits(void);
 /* The least of the limits; 1 in a build without OpenMP. At least 1. */
 int n2d_threads_default(void);
 
-/* Calls fn(arg, task, thread) for each task in [0, tasks), thread in [0, ctx->threads). Tasks are taken in
- * order as threads become free. Nested calls run in the calling thread. */
+/* Calls fn(arg, task, thread) for each task in [0, tasks), thread in [0, ctx->threads). Each thread begins with its share, thread i with
+ * the i-th part of the tasks in order, and helps others when it is done: so rows that one operator wrote are read by the next in the
+ * thread, and from the caches, that wrote them. Nested calls run in the calling thread. */
 void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg);
 
 /* The number of the calling thread inside n2d_parallel and n2d_team, 0 outside. */

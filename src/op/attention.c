@@ -76,9 +76,9 @@ static void each(const struct n2d_attn_job *j, size_t tasks, void (*fn)(void *ar
 		fn((void *)j, i, thread);
 }
 
-static void sentence(const struct n2d_attn_job *all, size_t b, int thread)
+static void sentence(void *arg, size_t b, int thread)
 {
-	struct n2d_attn_job j = *all;
+	struct n2d_attn_job j = *(const struct n2d_attn_job *)arg;
 	size_t longer = j.a->Tq > j.a->Tk ? j.a->Tq : j.a->Tk, blocks = (longer + N2D_ATTN_KEYS - 1) / N2D_ATTN_KEYS;
 	j.b = b;
 	j.band = n2d_attention_band(j.a, b);
@@ -91,21 +91,13 @@ static void sentence(const struct n2d_attn_job *all, size_t b, int thread)
 	}
 }
 
-static void sentences(void *arg, size_t task, int thread)
-{
-	const struct n2d_attn_job *j = arg;
-	size_t b, n = n2d_chunk(j->a->B, n2d_run(j->ctx, j->a->B), task, &b);
-	for (size_t end = b + n; b < end; b++)
-		sentence(j, b, thread);
-}
-
 void n2d_attn_run(struct n2d_attn_job *j, float *ws)
 {
 	size_t sets = j->plan.apart ? (size_t)j->ctx->threads : 1;
 	j->packed = ws;
 	j->ws = ws + sets * j->plan.group * j->plan.head;
 	if (j->plan.apart)
-		n2d_parallel(j->ctx, n2d_chunks(j->a->B, n2d_run(j->ctx, j->a->B)), sentences, j);
+		n2d_parallel(j->ctx, j->a->B, sentence, j);
 	for (size_t b = 0; !j->plan.apart && b < j->a->B; b++)
 		sentence(j, b, 0);
 }

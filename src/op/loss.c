@@ -9,11 +9,13 @@ struct job {
 	float *dz, *loss, *nll, eps, weight;
 	const float *z;
 	const int32_t *target;
-	size_t rows, V, ldz, run;
+	size_t rows, V, ldz;
 };
 
-static void row(const struct job *j, size_t i)
+static void task(void *arg, size_t i, int thread)
 {
+	const struct job *j = arg;
+	(void)thread;
 	if (j->target[i] >= 0) {
 		j->loss[i] = j->k->xent(j->dz + i * j->ldz, j->nll + i, j->z + i * j->ldz, (size_t)j->target[i], j->eps, j->weight, j->V);
 		return;
@@ -22,19 +24,10 @@ static void row(const struct job *j, size_t i)
 	j->loss[i] = j->nll[i] = 0;
 }
 
-static void task(void *arg, size_t task, int thread)
-{
-	const struct job *j = arg;
-	size_t i, n = n2d_chunk(j->rows, j->run, task, &i);
-	(void)thread;
-	for (size_t end = i + n; i < end; i++)
-		row(j, i);
-}
-
 void n2d_xent(const struct n2d_ctx *ctx, struct n2d_loss_sum *sum, float *dz, float *row_loss, float *row_nll, const float *z,
 	      const int32_t *target, float eps, float weight, size_t rows, size_t V, size_t ldz)
 {
-	struct job j = {ctx->k, dz, row_loss, row_nll, eps, weight, z, target, rows, V, ldz, n2d_run(ctx, rows)};
+	struct job j = {ctx->k, dz, row_loss, row_nll, eps, weight, z, target, rows, V, ldz};
 	double n = (double)rows * (double)V;
 	struct n2d_call call;
 	if (n2d_trace_open(ctx, &call, "cross-entropy", 6 * n, 8 * n)) {
@@ -44,7 +37,7 @@ void n2d_xent(const struct n2d_ctx *ctx, struct n2d_loss_sum *sum, float *dz, fl
 		n2d_trace_write(&call, dz, rows, V, ldz);
 		n2d_trace_write(&call, row_loss, rows, 1, 1);
 	}
-	n2d_parallel(ctx, n2d_chunks(rows, j.run), task, &j);
+	n2d_parallel(ctx, rows, task, &j);
 	for (size_t i = 0; i < rows; i++)
 		if (target[i] >= 0) {
 			sum->loss += row_loss[i];

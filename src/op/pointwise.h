@@ -20,12 +20,4 @@ static inline size_t n2d_chunk(size_t n, size_t size, size_t task, size_t *from)
 /* Rows a task when a row has `width` elements. */
 static inline size_t n2d_chunk_rows(size_t width) { return width < N2D_CHUNK && width ? N2D_CHUNK / width : 1; }
 
-/* Long rows (or sentences) a task, of n; results do not depend on it. Neighbours stay with one thread: its processor fetches ahead of what it reads, and
- * that must not be what another thread is writing. At least 16 tasks a thread, so that all end together. */
-static inline size_t n2d_run(const struct n2d_ctx *ctx, size_t n)
-{
-	size_t run = n / (16 * (size_t)ctx->threads);
-	return run < 1 ? 1 : run > 8 ? 8 : run;
-}
-
 #endif
