@@ -33,8 +33,8 @@ mutant softmax-bwd-without-scale simd/body/softmax.c 's/v_mul(v_mul(s, load(y, i
 mutant beta-ignored simd/body/gemm_tile.c 's/c\[i\]\[j\] = v_mul(beta, c\[i\]\[j\]);/;/' "$(kernel gemm_tile)"
 mutant beta-0-reads-c simd/body/gemm_tile.c 's/if (t->beta == 0)/if (t->n == 0)/' "$(kernel gemm_tile)"
 mutant bias-twice simd/body/gemm_tile.c 's/= v_add(c\[i\]\[j\], bias)/= v_add(v_add(c[i][j], bias), bias)/' "$(kernel gemm_tile)"
-mutant steps-overwrite-sums src/op/gemm.c 's/k ? 1 : g->beta/g->beta/' tests/op-gemm
-mutant epilogue-every-step src/op/gemm.c 's/if (k < g->K || /if (/' tests/op-gemm
+mutant steps-overwrite-sums src/op/gemm_blocked.c 's/k ? 1 : g->beta/g->beta/' tests/op-gemm
+mutant epilogue-every-step src/op/gemm_blocked.c 's/if (k < g->K || /if (/' tests/op-gemm
 mutant stale-padding simd/body/attn_fwd.c 's/^\t\t\tattn_hide(s + .*//' "$(kernel attn_fwd)"
 mutant output-not-rescaled simd/body/attn_fwd.c 's/c\[r\] != 1)/c[r] < 0)/' "$(kernel attn_fwd)"
 mutant streaming-without-maximum simd/body/attn_fwd.c 's/m\[r\] = attn_row_max(.*/m[r] = 0;/' "$(kernel attn_fwd)"
@@ -167,7 +167,7 @@ mutant longest-of-the-batch src/decode/translate.c 's/longest(t, (size_t)b->src_
 mutant batch-of-sources-alone src/text/batches.c 's/B \* most(S, T) > batch_tokens)/B * S > batch_tokens)/' tests/test-batches
 mutant batch-order-of-every-epoch src/text/batches.c 's/SHUFFLE_STREAM + epoch/SHUFFLE_STREAM/' tests/test-batches
 mutant batch-of-any-number src/text/batches.c 's/if (B > most_pairs || B \* most(S, T)/if (B * most(S, T)/' tests/test-batches
-mutant gemm-tiles-out-of-order src/op/gemm.c 's/tile_first ? i % panels : i/tile_first ? i % tiles : i/' tests/op-gemm
+mutant gemm-tiles-out-of-order src/op/gemm_blocked.c 's/tile_first ? i % panels : i/tile_first ? i % tiles : i/' tests/op-gemm
 mutant average-loses-minus-0 src/model/average.c 's/= -0\.0;/= 0.0;/' tests/test-average
 mutant average-of-other-words src/model/average.c 's/strcmp(text, w->text\[i\]) != 0/0/' tests/test-average
 mutant source-embedding-half-cleared src/model/forward.c 's/n2d_config_src_vocab(\&m->c), m->src_embed/m->c.vocab \/ 2, m->src_embed/' tests/test-transformer
