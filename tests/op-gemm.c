@@ -223,6 +223,46 @@ static void same_bits(void **state)
 	}
 }
 
+/* k in parts: the first's chain from beta * C, the others' from 0, added in order, whatever the threads. */
+static void parts(void **state)
+{
+	(void)state;
+	static const size_t sizes[][4] = {{30, 64, 1000, 2}, {1, 37, 70, 3}, {128, 33, 600, 4}, {5, 5, 3, 8}, {15, 40, 0, 2}};
+	struct n2d_ctx ctx;
+	for (int threads = 1; threads <= 5; threads += 2)
+		UNIT_EACH_ISA(ctx, threads)
+	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+		for (int form = 0; form < 4; form++) {
+			struct n2d_gemm g = shape(form & 1, form >> 1, sizes[s][0], sizes[s][1], sizes[s][2], s % 3, 1 + s % 2 * 4);
+			struct data d;
+			g.beta = form == 1 ? 1 : form == 2 ? 0.5f : 0;
+			g.parts = sizes[s][3];
+			data_open(&d, &g, 0, 0);
+			reset(&d);
+			n2d_gemm(&ctx, &d.g, d.C, d.A, d.B);
+			check_all(ctx.k->isa, &d);
+			float *part = calloc(g.M * g.N, sizeof *part), *sum = calloc(g.M * g.N, sizeof *sum);
+			for (size_t i = 0, k = 0; i < g.parts; i++) {
+				struct n2d_gemm one = g;
+				one.batch = one.parts = 1;
+				one.K = g.K / g.parts + (i < g.K % g.parts);
+				one.ldc = g.N;
+				one.beta = i ? 0 : g.beta;
+				for (size_t r = 0; r < g.M; r++)
+					memcpy(part + r * g.N, d.C0 + r * g.ldc, g.N * sizeof *part);
+				n2d_gemm(&ctx, &one, part, d.A + k * (g.ta ? g.lda : 1), d.B + k * (g.tb ? 1 : g.ldb));
+				for (size_t e = 0; e < g.M * g.N; e++)
+					sum[e] = i ? sum[e] + part[e] : part[e];
+				k += one.K;
+			}
+			for (size_t r = 0; r < g.M; r++)
+				assert_memory_equal(sum + r * g.N, d.C + r * g.ldc, g.N * sizeof *sum);
+			free(part);
+			free(sum);
+			data_close(&d);
+		}
+}
+
 /* residual == C adds C once more. */
 static void in_place_residual(void **state)
 {
@@ -271,6 +311,7 @@ int main(void)
 		cmocka_unit_test(blocks),
 		cmocka_unit_test(in_place),
 		cmocka_unit_test(same_bits),
+		cmocka_unit_test(parts),
 		cmocka_unit_test(in_place_residual),
 		cmocka_unit_test(nan_stays_in_its_row),
 	};

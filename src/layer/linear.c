@@ -40,21 +40,24 @@ void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, int add, const float *
 	n2d_gemm_packed(ctx, &g, dx, dy, packed + n2d_packed_floats(ctx, in, out));
 }
 
+/* Parts of n rows summed into M x N: for a small matrix from many rows. Each part is computed where rows were, by the thread whose caches
+ * have them, where otherwise every thread reads all rows of one operand or of both. */
+static size_t parts(size_t M, size_t N, size_t n)
+{
+	enum { SMALL = N2D_GEMM_PARTS / 8, ROWS = 1024 };
+	return M <= SMALL && N <= SMALL && M * N <= SMALL && n >= ROWS ? (n / ROWS < 8 ? n / ROWS : 8) : 1;
+}
+
 /* As a product with a row of ones, which reads x once and where it is. */
 void n2d_column_sums(const struct n2d_ctx *ctx, float *s, int add, const float *x, size_t n, size_t D, size_t ldx)
 {
-	enum { RUN = 512 };
-	float ones[RUN];
-	for (size_t i = 0; i < RUN; i++)
-		ones[i] = 1;
-	size_t i = 0;
-	do { /* once also when n is 0 */
-		struct n2d_gemm g = n2d_gemm_plain(0, 0, 1, D, n - i < RUN ? n - i : RUN);
-		g.ldb = ldx;
-		g.beta = add || i;
-		n2d_gemm(ctx, &g, s, ones, x + i * ldx);
-		i += RUN;
-	} while (i < n);
+	const float one = 1;
+	struct n2d_gemm g = n2d_gemm_plain(1, 0, 1, D, n);
+	g.lda = 0;
+	g.ldb = ldx;
+	g.beta = add ? 1 : 0;
+	g.parts = parts(1, D, n);
+	n2d_gemm(ctx, &g, s, &one, x);
 }
 
 void n2d_linear_weights(const struct n2d_ctx *ctx, float *dw, float *dbias, int add, const float *dy, const float *x, size_t n,
@@ -62,6 +65,7 @@ void n2d_linear_weights(const struct n2d_ctx *ctx, float *dw, float *dbias, int 
 {
 	struct n2d_gemm g = n2d_gemm_plain(1, 0, out, in, n);
 	g.beta = add ? 1 : 0;
+	g.parts = parts(out, in, n);
 	n2d_gemm(ctx, &g, dw, dy, x);
 	if (dbias)
 		n2d_column_sums(ctx, dbias, add, dy, n, out, out);

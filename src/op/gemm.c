@@ -1,4 +1,4 @@
-/* The matrix product as callers see it: batches, and what the observer is told. */
+/* The matrix product as callers see it: batches, parts of k, and what the observer is told. */
 #include "op/gemm.h"
 
 #include <assert.h>
@@ -15,6 +15,60 @@ struct batch {
 	const float *A, *B;
 	int packed, threads;
 };
+
+/* A product whose k is cut: of each part, C is cut by rows where there are more threads than parts. */
+struct parts {
+	const struct n2d_ctx *ctx;
+	const struct n2d_gemm *g;
+	float *C, *others; /* [parts - 1][M,N] */
+	const float *A, *B;
+	size_t cuts;
+};
+
+static void part(void *arg, size_t task, int thread)
+{
+	const struct parts *p = arg;
+	const struct n2d_gemm *all = p->g;
+	size_t i = task / p->cuts, cut = task % p->cuts;
+	size_t k = n2d_cut(all->K, all->parts, i), row = n2d_cut(all->M, p->cuts, cut);
+	struct n2d_gemm g = *all;
+	float *C = p->C;
+	(void)thread;
+	g.K = n2d_cut(all->K, all->parts, i + 1) - k;
+	g.M = n2d_cut(all->M, p->cuts, cut + 1) - row;
+	if (i) {
+		g.beta = 0;
+		g.ldc = g.N;
+		C = p->others + (i - 1) * all->M * all->N;
+	}
+	n2d_product(p->ctx, 1, &g, C + row * g.ldc, p->A + (g.ta ? k * g.lda + row : row * g.lda + k), p->B + (g.tb ? k : k * g.ldb));
+}
+
+static void add_parts(void *arg, size_t row, int thread)
+{
+	const struct parts *p = arg;
+	size_t M = p->g->M, N = p->g->N;
+	float *c = p->C + row * p->g->ldc;
+	(void)thread;
+	for (size_t i = 0; i + 1 < p->g->parts; i++)
+		p->ctx->k->add(c, c, p->others + (i * M + row) * N, N);
+}
+
+/* The other parts' C lies at the end of the caller's packing buffer, which the products see without it. */
+static void in_parts(const struct n2d_ctx *ctx, int threads, const struct n2d_gemm *g, float *C, const float *A, const float *B)
+{
+	struct n2d_ctx rest = *ctx;
+	struct parts p = {&rest, g, C, NULL, A, B, 1};
+	size_t floats = (g->parts - 1) * g->M * g->N;
+	assert(floats <= N2D_GEMM_PARTS && floats <= ctx->pack_floats / 4 && !g->bias && !g->relu && !g->residual);
+	rest.threads = threads;
+	rest.pack_floats -= floats;
+	p.others = ctx->pack[n2d_thread()] + rest.pack_floats;
+	if (g->parts < (size_t)threads)
+		p.cuts = (size_t)threads / g->parts;
+	n2d_parallel(&rest, g->parts * p.cuts, part, &p);
+	n2d_parallel(&rest, g->M, add_parts, &p);
+}
 
 static void one(void *arg, size_t i, int thread)
 {
@@ -34,6 +88,8 @@ static void one(void *arg, size_t i, int thread)
 		g.K = 0;
 	if (b->packed)
 		n2d_product_packed(b->ctx, b->threads, &g, C, A, b->B);
+	else if (g.parts > 1)
+		in_parts(b->ctx, b->threads, &g, C, A, b->B + i * g.sb);
 	else
 		n2d_product(b->ctx, b->threads, &g, C, A, b->B + i * g.sb);
 }

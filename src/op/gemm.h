@@ -5,12 +5,13 @@
  * op(X) is X or its transpose. E is the epilogue: add bias[N] to every row, then ReLU, then add
  * residual[M,N]; each when asked for. beta == 0 never reads C. K == 0 gives E(beta * C).
  * C overlaps no input, except residual == C with ldr == ldc and no ReLU, which adds 1 to beta. Row strides are >= the width; rows of A
- * and B, which are only read, may overlap (op/convolution.c).
+ * and B, which are only read, may overlap (op/convolution.c) or be one and the same (stride 0).
  * alpha == 0 is as K == 0.
  *
  * Every element is one chain of multiply-adds in the order of k, starting from beta * C (alpha multiplies A first),
  * whatever M, N, the threads, the batch and the rows beside it: a sentence gives the same bits alone and in a batch, and
- * instruction sets with a fused multiply-add agree. */
+ * instruction sets with a fused multiply-add agree. With `parts` k is cut into so many (n2d_cut): each is such a chain, the first from
+ * beta * C, the others from 0, and they are added in order. Then threads need not all read all of k. */
 #ifndef N2D_GEMM_H
 #define N2D_GEMM_H
 
@@ -27,7 +28,10 @@ struct n2d_gemm {
 	size_t ldr;
 	/* The product is done for each i < batch on A + i*sa, B + i*sb, C + i*sc (and residual + i*sc). */
 	size_t batch, sa, sb, sc;
+	size_t parts; /* of k; 0 as 1. More only in n2d_gemm without an epilogue, M N (parts - 1) <= N2D_GEMM_PARTS */
 };
+
+enum { N2D_GEMM_PARTS = 1 << 19 };
 
 /* The plain product C = op(A) op(B) of dense matrices; set further members afterwards. */
 struct n2d_gemm n2d_gemm_plain(int ta, int tb, size_t M, size_t N, size_t K);

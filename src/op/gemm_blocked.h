@@ -1,4 +1,4 @@
-/* One matrix product, blocked (op/gemm.h has the contract): no batch, nobody watches. With one thread it runs in the caller's,
+/* One matrix product, blocked (op/gemm.h has the contract): no batch, no parts, nobody watches. With one thread it runs in the caller's,
  * whose packing buffer it uses. */
 #ifndef N2D_GEMM_BLOCKED_H
 #define N2D_GEMM_BLOCKED_H
