@@ -38,7 +38,7 @@ row() {
 
 common=(--lines 100000 --preset tiny --layers 2 --dropout 0 --schedule inverse-sqrt --rate 0.002 --warmup 400)
 learn copy 2500 "${common[@]}"
-learn reverse 4000 "${common[@]}"
+learn reverse 6000 "${common[@]}"
 learn numbers 4000 "${common[@]}"
 missed=
 {
