@@ -119,13 +119,14 @@ static int begins(const struct rows *r, size_t i)
 	return 1;
 }
 
-/* Does each number of row i's claim hold? */
+/* Does each number of row i's claim hold? -1: none of them says. */
 static int claim_holds(const struct rows *r, size_t i)
 {
-	for (size_t j = 0; j < r->n; j++)
-		if (r->row[j].holds == 0 && strcmp(r->row[j].claim, r->row[i].claim) == 0)
-			return 0;
-	return 1;
+	int holds = -1;
+	for (size_t j = 0; j < r->n && holds; j++)
+		if (r->row[j].holds >= 0 && strcmp(r->row[j].claim, r->row[i].claim) == 0)
+			holds = r->row[j].holds;
+	return holds;
 }
 
 static int all_hold(const struct rows *r)
@@ -136,7 +137,7 @@ static int all_hold(const struct rows *r)
 	return 1;
 }
 
-static const char *verdict(int holds) { return holds < 0 ? "" : holds ? "holds" : "does not hold"; }
+static const char *verdict(int holds) { return holds < 0 ? "measured" : holds ? "holds" : "does not hold"; }
 
 static void print(const struct rows *r)
 {

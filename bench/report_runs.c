@@ -220,14 +220,14 @@ static const char *rounded(const char *value)
 /* The claim that begins in this row, with all of its numbers. */
 static void claim(struct html *h, const struct csv *c, const int *k, size_t first)
 {
-	int holds = 1;
-	for (size_t i = first; i < c->rows; i++)
-		if (same(c, i, first, k[C_CLAIM]) && strcmp(csv_text(c, i, k[C_HOLDS]), "0") == 0)
-			holds = 0;
+	int holds = -1;
+	for (size_t i = first; i < c->rows && holds; i++)
+		if (same(c, i, first, k[C_CLAIM]) && csv_text(c, i, k[C_HOLDS])[0])
+			holds = strcmp(csv_text(c, i, k[C_HOLDS]), "0") != 0;
 	html(h, "<tr><td class=\"left wrap\">$<br><span class=\"soft\">section $</span></td><td class=\"left $\">$</td><td "
 	     "class=\"left wrap\">",
-	     csv_text(c, first, k[C_CLAIM]), csv_text(c, first, k[C_SECTION]), holds ? "good" : "bad",
-		holds ? "✓ holds" : "✗ does not hold");
+	     csv_text(c, first, k[C_CLAIM]), csv_text(c, first, k[C_SECTION]), holds < 0 ? "soft" : holds ? "good" : "bad",
+	     holds < 0 ? "measured" : holds ? "✓ holds" : "✗ does not hold");
 	for (size_t i = first; i < c->rows; i++)
 		if (same(c, i, first, k[C_CLAIM]))
 			html(h, "$: <b>$</b>$<br>", csv_text(c, i, k[C_QUANTITY]), rounded(csv_text(c, i, k[C_VALUE])),

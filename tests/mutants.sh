@@ -167,6 +167,9 @@ mutant longest-of-the-batch src/decode/translate.c 's/longest(t, (size_t)b->src_
 mutant batch-of-sources-alone src/text/batches.c 's/B \* most(S, T) > batch_tokens)/B * S > batch_tokens)/' tests/test-batches
 mutant batch-order-of-every-epoch src/text/batches.c 's/SHUFFLE_STREAM + epoch/SHUFFLE_STREAM/' tests/test-batches
 mutant batch-of-any-number src/text/batches.c 's/if (B > most_pairs || B \* most(S, T)/if (B * most(S, T)/' tests/test-batches
+mutant parts-begin-with-anything src/op/gemm.c '/^static void part(/,/^}/s/g.beta = 0;/g.beta = 1;/' tests/op-gemm
+mutant part-left-out src/op/gemm.c 's/i + 1 < p->g->parts/i + 2 < p->g->parts/' tests/op-gemm
+mutant parts-overlap src/op/gemm.c 's/all->parts, i + 1) - k/all->parts, i + 1) - k + (k > 0)/' tests/op-gemm
 mutant gemm-tiles-out-of-order src/op/gemm_blocked.c 's/tile_first ? i % panels : i/tile_first ? i % tiles : i/' tests/op-gemm
 mutant average-loses-minus-0 src/model/average.c 's/= -0\.0;/= 0.0;/' tests/test-average
 mutant average-of-other-words src/model/average.c 's/strcmp(text, w->text\[i\]) != 0/0/' tests/test-average
@@ -178,7 +181,9 @@ mutant average-of-one-less src/model/average.c 's/w->sum\[i\] \/ (double)count/w
 mutant average-summed-in-float src/model/average.c 's/w->sum\[i\] += (double)w->values\[i\]/w->sum[i] = (double)((float)w->sum[i] + w->values[i])/' tests/test-average
 
 # Threads, memory, positions.
-mutant workers-keep-denormals src/base/threads.c '/^void n2d_parallel/,/omp for/s/uint64_t fp = n2d_fpenv_flush();/& if (omp_get_thread_num()) n2d_fpenv_restore(fp);/' tests/test-base
+mutant workers-keep-denormals src/base/threads.c '/^static void parallel/,/^}/s/uint64_t fp = n2d_fpenv_flush();/& if (omp_get_thread_num()) n2d_fpenv_restore(fp);/' tests/test-base
+mutant threads-do-not-help src/base/threads.c '/^static void take/,/^}/s/i < shares/i < 1/' tests/test-base
+mutant threads-begin-anywhere src/base/threads.c '/^static void take/,/^}/s/thread + i/i/' tests/test-base
 mutant team-keeps-denormals src/base/threads.c '/^void n2d_team/,/omp_get_num_threads/s/uint64_t fp = n2d_fpenv_flush();/& if (omp_get_thread_num()) n2d_fpenv_restore(fp);/' tests/test-base
 mutant caller-left-flushing src/base/threads.c '/^void n2d_parallel/,/^}/s/^\tn2d_fpenv_restore(fp);//' tests/test-base
 mutant cos-with-its-own-exponent src/op/position.c 's/(float)cos(x)/(float)cos(x * pow(10000, -1 \/ (double)D))/' tests/op-pointwise

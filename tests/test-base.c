@@ -115,7 +115,7 @@ static int flushes(void)
 }
 
 struct arrivals {
-	int threads, came, flushed[3];
+	int threads, came, flushed[3], begun[3];
 };
 
 /* A task that waits until every thread has one: none can do two. */
@@ -160,6 +160,59 @@ static void every_thread_flushes_denormals(void **state)
 	}
 }
 
+/* The first task waits for all others, which somebody must take out of its thread's share. */
+static void wait_for_others(void *arg, size_t task, int thread)
+{
+	struct arrivals *a = arg;
+	time_t start = time(NULL);
+	(void)thread;
+	__atomic_add_fetch(&a->came, 1, __ATOMIC_SEQ_CST);
+	while (!task && __atomic_load_n(&a->came, __ATOMIC_SEQ_CST) < a->threads && time(NULL) - start < 20)
+		sched_yield();
+	if (!task)
+		a->begun[0] = __atomic_load_n(&a->came, __ATOMIC_SEQ_CST);
+}
+
+static void threads_help_each_other(void **state)
+{
+	(void)state;
+	for (int threads = 2; threads <= 3; threads++) {
+		struct n2d_ctx ctx;
+		struct arrivals a = {.threads = 40};
+		assert_int_equal(n2d_ctx_init(&ctx, "scalar", threads), 0);
+		if (ctx.threads > 1) {
+			n2d_parallel(&ctx, 40, wait_for_others, &a);
+			assert_int_equal(a.begun[0], 40);
+		}
+		n2d_ctx_free(&ctx);
+	}
+}
+
+/* The first task of each share waits until every share has been begun. */
+static void begin(void *arg, size_t task, int thread)
+{
+	struct arrivals *a = arg;
+	if (task % 10 == 0) {
+		a->begun[task / 10] = thread;
+		arrive(arg, task, thread);
+	}
+}
+
+static void threads_begin_with_their_share(void **state)
+{
+	(void)state;
+	for (int threads = 1; threads <= 3; threads++) {
+		struct n2d_ctx ctx;
+		struct arrivals a = {0};
+		assert_int_equal(n2d_ctx_init(&ctx, "scalar", threads), 0);
+		a.threads = ctx.threads;
+		n2d_parallel(&ctx, 10 * (size_t)ctx.threads, begin, &a);
+		for (int t = 0; t < ctx.threads; t++)
+			assert_int_equal(a.begun[t], t);
+		n2d_ctx_free(&ctx);
+	}
+}
+
 static void context_names_what_can_be_used(void **state)
 {
 	(void)state;
@@ -192,6 +245,8 @@ int main(void)
 		cmocka_unit_test(rng_below_stays_below),
 		cmocka_unit_test(threads_do_every_task_once),
 		cmocka_unit_test(every_thread_flushes_denormals),
+		cmocka_unit_test(threads_help_each_other),
+		cmocka_unit_test(threads_begin_with_their_share),
 		cmocka_unit_test(context_names_what_can_be_used),
 		cmocka_unit_test(memory_peak_counts_what_was_held),
 	};
