@@ -191,6 +191,11 @@ for f in unix dos; do
 	./n2d vocab "$scratch/$f" -o "$scratch/$f.vocab" >/dev/null 2>"$scratch/err" || bad "vocab $f"
 done
 cmp -s "$scratch/unix.out" "$scratch/dos.out" && cmp -s "$scratch/unix.vocab" "$scratch/dos.vocab" && good || bad 'lines that end in "\r\n"'
+# A full disk is told once.
+if [ -w /dev/full ]; then
+	./n2d translate -q -m "$model" -i "$scratch/unix" >/dev/full 2>"$scratch/err"
+	[ $? = 1 ] && [ "$(grep -c 'standard output: No space' "$scratch/err")" = 1 ] && good || bad "translate: a full disk"
+fi
 refused 3 --max-length ./n2d score -m "$model" --src "$scratch/3" --trg "$scratch/1"
 refused 3 --max-length ./n2d score -m "$model" --src "$scratch/1" --trg "$scratch/3"
 

@@ -39,10 +39,10 @@ static int run(const struct n2d_program *p, int argc, char **argv)
 int n2d_program_run(const struct n2d_program *p, int argc, char **argv)
 {
 	int code = run(p, argc, argv);
-	if (fflush(stdout) || ferror(stdout)) { /* a full disk must not look like success */
+	if ((fflush(stdout) || ferror(stdout)) && !code) { /* a full disk must not look like success; what failed has told why */
 		fprintf(stderr, "%s: ", p->name);
 		perror("standard output");
-		return code ? code : N2D_EXIT_FAILED;
+		return N2D_EXIT_FAILED;
 	}
 	return code;
 }
