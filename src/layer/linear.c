@@ -40,14 +40,6 @@ void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, int add, const float *
 	n2d_gemm_packed(ctx, &g, dx, dy, packed + n2d_packed_floats(ctx, in, out));
 }
 
-/* Parts of n rows summed into M x N: for a small matrix from many rows. Each part is computed where rows were, by the thread whose caches
- * have them, where otherwise every thread reads all rows of one operand or of both. */
-static size_t parts(size_t M, size_t N, size_t n)
-{
-	enum { SMALL = N2D_GEMM_PARTS / 8, ROWS = 1024 };
-	return M <= SMALL && N <= SMALL && M * N <= SMALL && n >= ROWS ? (n / ROWS < 8 ? n / ROWS : 8) : 1;
-}
-
 /* As a product with a row of ones, which reads x once and where it is. */
 void n2d_column_sums(const struct n2d_ctx *ctx, float *s, int add, const float *x, size_t n, size_t D, size_t ldx)
 {
@@ -56,7 +48,7 @@ void n2d_column_sums(const struct n2d_ctx *ctx, float *s, int add, const float *
 	g.lda = 0;
 	g.ldb = ldx;
 	g.beta = add ? 1 : 0;
-	g.parts = parts(1, D, n);
+	g.parts = n2d_gemm_parts(1, D, n);
 	n2d_gemm(ctx, &g, s, &one, x);
 }
 
@@ -65,7 +57,7 @@ void n2d_linear_weights(const struct n2d_ctx *ctx, float *dw, float *dbias, int 
 {
 	struct n2d_gemm g = n2d_gemm_plain(1, 0, out, in, n);
 	g.beta = add ? 1 : 0;
-	g.parts = parts(out, in, n);
+	g.parts = n2d_gemm_parts(out, in, n);
 	n2d_gemm(ctx, &g, dw, dy, x);
 	if (dbias)
 		n2d_column_sums(ctx, dbias, add, dy, n, out, out);

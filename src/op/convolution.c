@@ -230,6 +230,7 @@ void n2d_convolution_weights(const struct n2d_ctx *ctx, const struct n2d_convolu
 		struct n2d_gemm g = n2d_gemm_plain(1, 0, c->D, c->W * c->D, rows);
 		g.ldb = c->D; /* rows overlap */
 		g.beta = p > 0;
+		g.parts = n2d_gemm_parts(g.M, g.N, g.K);
 		n2d_gemm(ctx, &g, sum, ds + class_at(c, p), ws + class_at(c, p));
 	}
 	if (!c->B || !c->T)

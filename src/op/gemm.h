@@ -33,6 +33,10 @@ struct n2d_gemm {
 
 enum { N2D_GEMM_PARTS = 1 << 19 };
 
+/* How many parts pay where K rows are summed into a small matrix: each is computed by the thread whose caches have its rows, where otherwise
+ * every thread reads all rows of one operand or of both. 1 for other shapes. */
+size_t n2d_gemm_parts(size_t M, size_t N, size_t K);
+
 /* The plain product C = op(A) op(B) of dense matrices; set further members afterwards. */
 struct n2d_gemm n2d_gemm_plain(int ta, int tb, size_t M, size_t N, size_t K);
 
