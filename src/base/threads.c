@@ -70,14 +70,23 @@ struct share {
 	size_t end;
 };
 
+/* The next task of a share, or its end. It is looked at before it is taken: many threads that look for work do not take the line from each other. */
+static size_t next_task(struct share *s)
+{
+	if (atomic_load_explicit(&s->next, memory_order_relaxed) >= s->end)
+		return s->end;
+	size_t task = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+	return task < s->end ? task : s->end;
+}
+
 /* First its own share (of more threads than shares, several begin with one), then what is left of the others'. */
 static void take(struct share *share, int shares, void (*fn)(void *arg, size_t task, int thread), void *arg)
 {
 	int thread = omp_get_thread_num();
 	for (int i = 0; i < shares; i++) {
 		struct share *s = share + (thread + i) % shares;
-		for (size_t t; (t = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->end;)
-			fn(arg, t, thread);
+		for (size_t task; (task = next_task(s)) < s->end;)
+			fn(arg, task, thread);
 	}
 }
 
