@@ -18,7 +18,7 @@ learn() {
 	if compgen -G "$dir/step-*.state.safetensors" >/dev/null; then
 		"$n2d" train --resume -o "$dir" ${TRAIN:-}
 	else
-		echo "n2d train --task $task $*" >"$out/$task.command"
+		echo "n2d train --task $task $* --max-steps $steps" >"$out/$task.command"
 		"$n2d" train --task "$task" "$@" --max-steps "$steps" --max-epochs none --valid-bleu 0 --save-every 100 --keep 10 -o "$dir" ${TRAIN:-}
 	fi
 	"$n2d" make-data "$task" --split test --lines $lines -o "$out/$task"
