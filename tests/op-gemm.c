@@ -175,7 +175,7 @@ static void blocks(void **state)
 static void in_place(void **state)
 {
 	(void)state;
-	static const size_t sizes[][3] = {{30, 64, 1000}, {29, 96, 530}, {200, 64, 700}, {47, 33, 2600}, {20, 64, 1024}};
+	static const size_t sizes[][3] = {{30, 64, 1000}, {29, 96, 530}, {200, 64, 700}, {47, 33, 2600}, {20, 64, 1024}, {9, 512, 300}};
 	struct n2d_ctx ctx;
 	UNIT_EACH_ISA(ctx, 2) {
 		ctx.cache.l2 = 256 << 10;

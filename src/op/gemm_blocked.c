@@ -60,11 +60,12 @@ static size_t step_rows(const struct n2d_ctx *ctx, size_t K)
 
 /* ---- operands in place */
 
-/* Rows of k of matrices as wide as `stride` together that take half of the second-level cache: fewer than 256, and C would be touched too often. */
-static size_t rows_in_place(const struct n2d_ctx *ctx, size_t stride)
+/* Rows of k of matrices as wide as `stride` together that take half of the second-level cache. Few rows a step, and C is touched often: that is worse
+ * than packing, but for a C of two tiles, which stays in the cache itself, where what is packed is hardly used. */
+static size_t rows_in_place(const struct n2d_ctx *ctx, size_t M, size_t stride)
 {
-	size_t rows = ctx->cache.l2 / 2 / sizeof(float) / (stride ? stride : 1);
-	return rows < 256 ? 0 : rows;
+	size_t rows = ctx->cache.l2 / 2 / sizeof(float) / (stride ? stride : 1), least = M <= 2 * ctx->k->mr ? 32 : 256;
+	return rows < least ? 0 : rows;
 }
 
 /* A: what a tile reads of it must not fall into the same sets of the first-level cache, which repeat after 1024 floats. By rows, those are a
@@ -81,9 +82,9 @@ static size_t b_in_place(const struct n2d_ctx *ctx, const struct n2d_gemm *g, in
 		return 0;
 	if (g->M == 1)
 		return step_rows(ctx, g->K);
-	size_t both = g->ta && g->alpha == 1 ? rows_in_place(ctx, n2d_add(g->lda, g->ldb)) : 0;
+	size_t both = g->ta && g->alpha == 1 ? rows_in_place(ctx, g->M, n2d_add(g->lda, g->ldb)) : 0;
 	*a_in_place |= both > 0;
-	return min(both ? both : rows_in_place(ctx, g->ldb), step_rows(ctx, g->K));
+	return min(both ? both : rows_in_place(ctx, g->M, g->ldb), step_rows(ctx, g->K));
 }
 
 /* First row of tile i. All tiles have mr rows but the last two, which share what is left: 8 + 8 rather than 14 + 2. */
