@@ -29,6 +29,10 @@ for machine in "${srcdir:-.}"/results/*/; do
 	./n2d-bench table --format markdown "$@" >"$scratch/table1.md" && ./n2d-bench table --format csv "$@" >"$scratch/table1.csv" || failed=$((failed + 1))
 	same "$machine" table1.md
 	same "$machine" table1.csv
+	if [ -f "$machine/peers-layers.csv" ]; then
+		./n2d-bench table --peers --format markdown "$machine/peers-layers.csv" "$machine/peers-kernels.csv" >"$scratch/peers.md" || failed=$((failed + 1))
+		same "$machine" peers.md
+	fi
 	drawn=$(sed -n 's/.*Produced by GNUPLOT \([^<]*[^< ]\).*/gnuplot \1/p' "$machine/time.svg")
 	if [ "$drawn" = "$gnuplot" ] || { [ "${write:-}" ] && [ "$gnuplot" ]; }; then
 		./n2d-bench figures --out "$scratch" "$@" >/dev/null || failed=$((failed + 1))
