@@ -226,13 +226,13 @@ static int wanted(const struct patterns *r, const char *id)
 	       (!r->has_exclude || regexec(&r->exclude, id, 0, NULL, 0) != 0);
 }
 
-/* The ids of one build; those of both are run, the others become rows without values on one side. */
+/* The ids of one build, as it will be run: without limits there are fewer. Those of both are run, the others become rows without values on one side. */
 static int list(struct comparison *c, int side, const char *dir, const struct job *j, const struct compare_plan *p, const struct patterns *r)
 {
 	struct words l = {0};
 	char line[512];
 	const char *program = program_of(dir);
-	common_words(&l, program, j->command, p, 0);
+	common_words(&l, program, j->command, p, j->no_limits);
 	word(&l, "--benchmark_list_tests");
 	int code = spawn(l.w, scratch.ids);
 	free(l.w);
@@ -258,10 +258,10 @@ static int find_jobs(struct comparison *c, struct job *job, const char *const di
 		struct job *j = job + jobs++;
 		size_t first = c->rows;
 		*j = (struct job){.command = commands + i};
-		if (list(c, BASE, dir[BASE], j, p, r) || list(c, HEAD, dir[HEAD], j, p, r))
-			return -1;
 		j->no_limits = knows(program_of(dir[BASE]), j->command->name, "--no-limits") &&
 			       knows(program_of(dir[HEAD]), j->command->name, "--no-limits");
+		if (list(c, BASE, dir[BASE], j, p, r) || list(c, HEAD, dir[HEAD], j, p, r))
+			return -1;
 		for (size_t k = first; k < c->rows; k++)
 			if (c->row[k].listed == (1 << BASE | 1 << HEAD))
 				word(&j->id, c->row[k].id);

@@ -77,6 +77,9 @@ run 0 sh -c './n2d-bench compare --command kernels "$1/slow" "$1/quick" 2>/dev/n
 out '1 faster'
 run 1 sh -c './n2d-bench compare --command kernels "$1/quick" "$1/broken" 2>/dev/null' sh "$scratch"
 out '^b .* failed$'
+# What it lists of a real build can be run: without limits there are no rows beyond the caches. (Slower or not is no matter here.)
+./n2d-bench compare --command kernels --isa scalar --filter '^softmax.*(n=512,|rows=[0-9]{5})' --rounds 4 --samples 1 . . >"$scratch/out" 2>"$scratch/err"
+[ $? -le 1 ] && good || bad "n2d-bench compare . .: $(tail -n 1 "$scratch/err")"
 run 2 ./n2d-bench kernels --peers --peer-path mkl=x
 err 'expected NAME=FILE'
 # Peers: a library that is named and is not that is an error, one that is not there or no library is told, and the run goes on.
