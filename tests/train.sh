@@ -191,6 +191,15 @@ for f in unix dos; do
 	./n2d vocab "$scratch/$f" -o "$scratch/$f.vocab" >/dev/null 2>"$scratch/err" || bad "vocab $f"
 done
 cmp -s "$scratch/unix.out" "$scratch/dos.out" && cmp -s "$scratch/unix.vocab" "$scratch/dos.vocab" && good || bad 'lines that end in "\r\n"'
+# Ids are ids for all programs, however often each comes; no warmup is no rate of 0, and no layers are no model.
+printf '3 3 1\n3 2\n0 3\n' >"$scratch/ids"
+train 0 --src "$scratch/ids" --trg "$scratch/ids" --ids $small --max-steps 2 --schedule inverse-sqrt --rate 0.01 --warmup 0 --log-every 1 -o "$scratch/ids.run"
+for ids in '' --ids; do
+	./n2d score -m "$scratch/ids.run/step-00000002.safetensors" --src "$scratch/ids" --trg "$scratch/ids" $ids >"$scratch/ids$ids.out" 2>"$scratch/err"
+done
+cmp -s "$scratch/ids.out" "$scratch/ids--ids.out" && good || bad "--ids: two programs read ids differently"
+awk -F, 'NR > 1 && $7 <= 0 {bad = 1} END {exit bad}' "$scratch/ids.run/log.csv" && good || bad "warmup 0: a rate of 0"
+train 2 --task copy $small --layers 0 -o "$scratch/none"
 # A full disk is told once.
 if [ -w /dev/full ]; then
 	./n2d translate -q -m "$model" -i "$scratch/unix" >/dev/full 2>"$scratch/err"

@@ -20,7 +20,7 @@ static const struct n2d_option options[] = {
 	SIZE("heads", heads, NULL, 1, LARGE, "attention heads"),
 	SIZE("d-k", d_k, "auto", 0, LARGE, "width of a head's queries and keys; auto: d-model / heads"),
 	SIZE("d-v", d_v, "auto", 0, LARGE, "width of a head's values; auto: d-model / heads"),
-	{"layers", N2D_OPTION_BOTH, AT(enc_layers), NULL, 0, 10000, "sets enc-layers and dec-layers"},
+	{"layers", N2D_OPTION_BOTH, AT(enc_layers), NULL, 1, 10000, "sets enc-layers and dec-layers"},
 	SIZE("enc-layers", enc_layers, NULL, 0, 10000, "layers of the encoder"),
 	SIZE("dec-layers", dec_layers, NULL, 1, 10000, "layers of the decoder"),
 	CHOICE("norm", norm, "post|pre", "normalise after each residual sum, as the paper, or before each sublayer"),

@@ -50,7 +50,7 @@ static int vocabulary(struct n2d_data *d, const struct n2d_data_options *o, cons
 		return n2d_vocab_of_task(&d->vocab, task);
 	if ((!d->separate && twice(o->src)) || twice(o->trg) || n2d_vocab_init(&d->vocab, o->ids))
 		return -1;
-	if ((d->separate || !count(d, o->src)) && !count(d, o->trg) && !n2d_vocab_order(&d->vocab, 1, 0))
+	if ((d->separate || !count(d, o->src)) && !count(d, o->trg) && (o->ids || !n2d_vocab_order(&d->vocab, 1, 0)))
 		return 0;
 	n2d_vocab_free(&d->vocab);
 	return -1;

@@ -42,7 +42,7 @@ struct n2d_train_options n2d_train_defaults(void)
 int n2d_train_step_options(struct n2d_step_options *s, const struct n2d_train_options *o, size_t d_model)
 {
 	*s = (struct n2d_step_options){.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .clip = o->clip, .seed = o->seed};
-	s->schedule = (struct n2d_schedule){(enum n2d_schedule_kind)o->schedule, o->rate, o->warmup, d_model};
+	s->schedule = (struct n2d_schedule){(enum n2d_schedule_kind)o->schedule, o->rate, o->warmup ? o->warmup : 1, d_model};
 	if (!o->max_steps && !o->max_epochs && !o->patience)
 		return n2d_error("max-steps, max-epochs or patience: one must limit the training");
 	return 0;
