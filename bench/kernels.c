@@ -118,7 +118,7 @@ static void print_versus(struct bench_case **c, size_t n)
 		const struct timed *t = timed_of(c[i]);
 		if (c[i]->samples)
 			versus_add_op(&v, c[i]->id, t->op, t->shape, c[i]->ctx->k->isa, c[i]->ctx->threads, t->program,
-				      sample_median(c[i], -1));
+				      sample_median(c[i], -1))->disturbed = *sample_mark(c[i]) != 0;
 	}
 	versus_print(&v, stdout, VERSUS_TEXT);
 	versus_free(&v);

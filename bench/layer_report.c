@@ -59,9 +59,6 @@ static void print_line(const struct layer_case *l)
 	if (l->c.samples > 4096)
 		return;
 	struct stat_summary s = stat_summarise(x, sample_seconds(&l->c, -1, x));
-	size_t dirty = 0;
-	for (size_t i = 0; i < l->c.samples; i++)
-		dirty += !l->c.sample[i].clean;
 	char name[NAME_ROOM], mixing[32] = "-", memory[32] = "-";
 	if (!l->peer) {
 		snprintf(mixing, sizeof mixing, "%.1f", 1e6 * sample_median(&l->c, N2D_PART_MIXING));
@@ -69,7 +66,7 @@ static void print_line(const struct layer_case *l)
 	}
 	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %5.0f%% %10s%s\n", name_of(l, name), l->shape.n, l->shape.c.D,
 	       1e6 * s.median, 100 * s.mad / s.median, mixing, l->work.flops / s.median / 1e9, 100 * l->limit.seconds / s.median, memory,
-	       dirty == l->c.samples ? "  disturbed" : "");
+	       sample_mark(&l->c));
 }
 
 static int missing(const struct layer_case *l) { return !l->out && l->c.why[0]; }
@@ -125,7 +122,7 @@ void layer_print_versus(const struct layer_case *l, size_t n)
 		snprintf(shape, sizeof shape, "n=%zu,d=%zu,B=%zu", l[i].shape.n, l[i].shape.c.D, l[i].shape.B);
 		if (l[i].c.samples)
 			versus_add_layer(&v, l[i].c.id, l[i].kind->name, pass_name(l + i), shape, l[i].c.ctx->k->isa, l[i].c.ctx->threads,
-					 l[i].peer ? l[i].peer->name : "n2d", sample_median(&l[i].c, -1));
+					 l[i].peer ? l[i].peer->name : "n2d", sample_median(&l[i].c, -1))->disturbed = *sample_mark(&l[i].c) != 0;
 	}
 	versus_print(&v, stdout, VERSUS_TEXT);
 	versus_free(&v);

@@ -52,6 +52,22 @@ void report_bar(struct html *h, double part, const char *text)
 	     as_text("%.1f", part > 1 ? 100 : part > 0 ? 100 * part : 0), text);
 }
 
+static int marked;
+
+void report_mark(struct html *h, int disturbed)
+{
+	marked |= disturbed;
+	html(h, disturbed ? "<sup>†</sup>" : "");
+}
+
+void report_marks(struct html *h)
+{
+	if (marked)
+		html(h, "<p class=\"notes\">† Disturbed: other work used the processors during more than half of the samples, so that fewer "
+			"clean ones were had than wanted. Do not rely on it.</p>\n");
+	marked = 0;
+}
+
 static int parse(int argc, char **argv)
 {
 	static const struct option longs[] = {{"out", 1, 0, 'o'}, {"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {0, 0, 0, 0}};

@@ -44,6 +44,7 @@ struct timing {
 	const char *id;
 	size_t row; /* the first of this id */
 	double seconds;
+	int disturbed; /* fewer clean samples than were wanted */
 };
 /* -1 and a message. The caller frees *list. */
 int timings_read(struct timing **list, size_t *n, const struct csv *c);
@@ -72,5 +73,9 @@ void report_heading(struct html *h, const char *id, const char *title);
 void report_subject(struct html *h, const struct report *r, size_t machine);
 /* A bar as long as part (0 to 1) of its cell, and a text. */
 void report_bar(struct html *h, double part, const char *text);
+
+/* The sign of what was disturbed, and the note that explains it, where a sign was written since the last one. */
+void report_mark(struct html *h, int disturbed);
+void report_marks(struct html *h);
 
 #endif

@@ -150,6 +150,7 @@ static void table1_row(struct html *h, const struct table_row *row)
 				   as_text("%s (%s–%.0f)", c[11], as_text("%.0f", row->percent.min), row->percent.max));
 		else
 			html_formula(h, strcmp(c[i], "-") == 0 ? "–" : c[i]);
+		report_mark(h, !i && row->disturbed);
 		html(h, "</td>");
 	}
 	html(h, "</tr>\n");
@@ -165,7 +166,9 @@ static void table1(struct html *h, const struct table *t)
 		"<tbody>\n");
 	for (size_t i = 0; i < t->rows; i++)
 		table1_row(h, t->row + i);
-	html(h, "</tbody></table></div>\n<details><summary>What the columns mean</summary><p class=\"notes\">$</p></details>\n",
+	html(h, "</tbody></table></div>\n");
+	report_marks(h);
+	html(h, "<details><summary>What the columns mean</summary><p class=\"notes\">$</p></details>\n",
 	     table_notes);
 }
 

@@ -267,12 +267,13 @@ static int read_sample(struct reading *x, const struct csv *c, size_t row, int i
 /* n of them have one id. value: room for as many. */
 static struct timing summary(const struct reading *x, size_t n, double *value)
 {
-	size_t k = 0;
-	for (int clean = 1; clean >= 0 && !k; clean--)
-		for (size_t i = 0; i < n; i++)
-			if (x[i].clean == clean)
-				value[k++] = x[i].seconds;
-	return (struct timing){x->id, x->row, stat_median(value, k)};
+	size_t k = 0, whole = 0;
+	for (size_t i = 0; i < n; i++)
+		whole += (size_t)x[i].clean;
+	for (size_t i = 0; i < n; i++)
+		if (x[i].clean || !whole)
+			value[k++] = x[i].seconds;
+	return (struct timing){x->id, x->row, stat_median(value, k), stat_disturbed(whole, n)};
 }
 
 int timings_read(struct timing **list, size_t *n, const struct csv *c)

@@ -78,6 +78,7 @@ const char *report_cpu(const struct report_machine *m)
 struct roof_rate {
 	const char *kernel, *isa, *level;
 	double threads, rate;
+	int disturbed;
 };
 
 enum { RATES = 512 };
@@ -103,7 +104,8 @@ static int add_rate(struct roof_rates *r, const struct roof_rate *x)
 		return n2d_error("more than %d limits of kernel, instruction set, threads and level", RATES);
 	if (i == r->n)
 		r->rate[r->n++] = *x;
-	r->rate[i].rate = fmax(r->rate[i].rate, x->rate);
+	if (x->rate > r->rate[i].rate)
+		r->rate[i] = *x;
 	return 0;
 }
 
@@ -124,6 +126,7 @@ static int read_rates(struct roof_rates *r, const struct csv *c)
 		x->level = csv_text(c, t[i].row, k[2]);
 		bad = csv_number(c, t[i].row, k[3], &x->threads) || csv_number(c, t[i].row, k[4], &flops) || csv_number(c, t[i].row, k[5], &bytes);
 		x->rate = bad ? 0 : (is_peak(x) ? flops : bytes) / t[i].seconds / 1e9;
+		x->disturbed = t[i].disturbed;
 		bad = bad || add_rate(r, x);
 	}
 	free(t);
@@ -176,11 +179,13 @@ static void rates(struct html *h, const struct roof_rates *r, enum rates what)
 			html(h, "<td class=\"left\">$</td>", level_name(r, x));
 		html(h, "<td>$</td>", as_text("%g", x->threads));
 		for (size_t j = 0; j < isas; j++) {
-			double most = NAN;
+			const struct roof_rate *best = NULL;
 			for (size_t k = i; k < r->n; k++)
 				if (is_row(r->rate + k, x) && strcmp(r->rate[k].isa, isa[j]) == 0)
-					most = fmax(most, r->rate[k].rate);
-			html(h, "<td>$</td>", isnan(most) ? "–" : as_text("%.1f", most));
+					best = r->rate + k;
+			html(h, "<td>$", best ? as_text("%.1f", best->rate) : "–");
+			report_mark(h, best && best->disturbed);
+			html(h, "</td>");
 		}
 		html(h, "</tr>\n");
 	}
@@ -195,7 +200,7 @@ static int read_peaks(struct roof_rates *r, const struct csv *c)
 	if (csv_columns(c, name, k, 3))
 		return 0; /* an old file, or a made one */
 	for (size_t row = 0; row < c->rows; row++) {
-		struct roof_rate x = {"fma_peak", csv_text(c, row, k[0]), "", 0, 0};
+		struct roof_rate x = {"fma_peak", csv_text(c, row, k[0]), "", 0, 0, 0};
 		if (strcmp(csv_text(c, row, k[2]), "nan") == 0)
 			continue;
 		if (csv_number(c, row, k[1], &x.threads) || csv_number(c, row, k[2], &x.rate))
@@ -229,6 +234,7 @@ static int limits_of(struct html *h, const struct report *r, size_t machine)
 		rates(h, &all, OTHER_STREAMS);
 		html(h, "</details>\n");
 	}
+	report_marks(h);
 	html_command(h, command);
 	return 0;
 }
@@ -334,9 +340,12 @@ static void pairs(struct html *h, const struct versus *v)
 		     as_text("%.2f", 1e6 * ours->seconds),
 		     as_text("%.2f", 1e6 * peer->seconds), peer->program, ratio < 1 ? "bad" : "good");
 		report_bar(h, ratio / 2, as_text("%.2f×", ratio));
+		report_mark(h, ours->disturbed || peer->disturbed);
 		html(h, "</td></tr>\n");
 	}
-	html(h, "</tbody></table></div></details>\n");
+	html(h, "</tbody></table></div>\n");
+	report_marks(h);
+	html(h, "</details>\n");
 }
 
 static int has_peers(const struct csv *c)

@@ -24,9 +24,10 @@ static int step_rows(struct html *h, const struct csv *c)
 				free(t);
 				return -1;
 			}
-		html(h, "<tr><td>$</td><td class=\"left\">$</td><td class=\"left\">$</td><td>$</td><td>$</td><td class=\"left\">",
-		     csv_text(c, row, k[0]), csv_text(c, row, k[1]),
-		     csv_text(c, row, k[2]), csv_text(c, row, k[3]), as_text("%.1f", 1e3 * t[i].seconds));
+		html(h, "<tr><td>$</td><td class=\"left\">$</td><td class=\"left\">$</td><td>$</td><td>$", csv_text(c, row, k[0]),
+		     csv_text(c, row, k[1]), csv_text(c, row, k[2]), csv_text(c, row, k[3]), as_text("%.1f", 1e3 * t[i].seconds));
+		report_mark(h, t[i].disturbed);
+		html(h, "</td><td class=\"left\">");
 		report_bar(h, v[2] > 0 ? v[0] / t[i].seconds / v[2] : 0,
 			   v[2] > 0 ? as_text("%.0f %%", 100 * v[0] / t[i].seconds / v[2]) : "–");
 		html(h, "</td><td>$</td></tr>\n", as_text("%.0f", v[1] / t[i].seconds));
@@ -52,10 +53,12 @@ static int decode_rows(struct html *h, const struct csv *c)
 	}
 	for (size_t i = 0; i < n && !bad; i++) {
 		size_t row = t[i].row;
-		html(h, "<tr><td>$</td><td class=\"left\">$</td><td>$</td><td>$</td><td class=\"left\">$</td><td>$</td><td "
-		     "class=\"left\">", csv_text(c, row, k[0]),
+		html(h, "<tr><td>$</td><td class=\"left\">$</td><td>$</td><td>$</td><td class=\"left\">$</td><td>$",
+		     csv_text(c, row, k[0]),
 		     csv_text(c, row, k[1]), csv_text(c, row, k[2]), csv_text(c, row, k[3]), csv_text(c, row, k[4]),
-			as_text("%.1f", 1e3 * t[i].seconds));
+		     as_text("%.1f", 1e3 * t[i].seconds));
+		report_mark(h, t[i].disturbed);
+		html(h, "</td><td class=\"left\">");
 		report_bar(h, rate[i] / most, as_text("%.0f", rate[i]));
 		html(h, "</td></tr>\n");
 	}
@@ -134,6 +137,7 @@ static int runs(struct html *h, const struct report *r, const char *schema, cons
 			if (rows(h, &f->csv))
 				return -1;
 			html(h, "</tbody></table></div>\n");
+			report_marks(h);
 			html_command(h, command);
 		}
 	}

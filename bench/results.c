@@ -97,6 +97,7 @@ static int read_layer_row(struct results *r, const struct csv *c, size_t row, co
 	key.limit_seconds = v[L_LIMIT];
 	key.memory_bytes = v[L_MEMORY];
 	struct point *p = find_point(r, &key);
+	p->disturbed += !want_clean && v[L_CLEAN] == 0;
 	if (want_clean == (v[L_CLEAN] != 0) && (want_clean || p->dirty == p->samples))
 		add_sample(p, v[L_SECONDS], v[L_MIXING], want_clean);
 	return 0;

@@ -15,6 +15,7 @@ struct point {
 	double peak; /* multiply-add FLOP/s measured beside it; NAN: not */
 	double *sample, *mixing; /* the clean ones; the disturbed ones when there are no others */
 	size_t samples, dirty;   /* dirty of them are disturbed */
+	size_t disturbed;        /* and so many of all there were */
 };
 
 struct path_point {

@@ -123,12 +123,15 @@ static void describe(struct gbench_state *s, const struct bench_case *c, size_t 
 		       (r->kind == ROOF_FMA ? r->flops : r->traffic) / c->sample[sample].seconds / 1e9);
 }
 
-static double rate(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int kind, size_t bytes)
+/* A cell of the table, nan where it was not measured; its row's mark is put into *mark. */
+static double rate(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int kind, size_t bytes, const char **mark)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct roof_case *r = c[i]->arg;
-		if (c[i]->ctx == ctx && (int)r->kind == kind && r->bytes == bytes && c[i]->samples)
-			return roof_rate(r) / 1e9;
+		if (c[i]->ctx != ctx || (int)r->kind != kind || r->bytes != bytes || !c[i]->samples)
+			continue;
+		*mark = **mark ? *mark : sample_mark(c[i]);
+		return roof_rate(r) / 1e9;
 	}
 	return NAN;
 }
@@ -136,20 +139,23 @@ static double rate(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, i
 static void print(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int contexts, const struct roof_levels *l)
 {
 	printf("\npeak multiply-add, GFLOP/s\n");
-	for (int i = 0; i < contexts; i++)
-		printf("  %-8s %2d thread%s %9.1f\n", ctx[i].k->isa, ctx[i].threads, ctx[i].threads > 1 ? "s" : " ",
-		       rate(c, n, ctx + i, ROOF_FMA, 0));
+	for (int i = 0; i < contexts; i++) {
+		const char *mark = "";
+		double peak = rate(c, n, ctx + i, ROOF_FMA, 0, &mark);
+		printf("  %-8s %2d thread%s %9.1f%s\n", ctx[i].k->isa, ctx[i].threads, ctx[i].threads > 1 ? "s" : " ", peak, mark);
+	}
 	printf("\nbandwidth, GB/s (levels by measurement: footprint a thread up to their capacity)\n"
 	       "  %-8s %10s %-10s %-8s %9s %9s %9s %9s\n", "level", "up to", "isa", "threads", "read", "copy", "triad", "update");
 	for (size_t v = 0; v < l->n; v++)
 		for (int i = 0; i < contexts; i++) {
 			char upto[32] = "";
+			const char *mark = "";
 			if (v + 1 < l->n)
 				snprintf(upto, sizeof upto, "%.0f KiB", (double)l->level[v].capacity / 1024);
 			printf("  %-8s %10s %-10s %-8d", l->level[v].name, upto, ctx[i].k->isa, ctx[i].threads);
 			for (int k = ROOF_READ; k < ROOF_KINDS; k++)
-				printf(" %9.1f", rate(c, n, ctx + i, k, probe(l, v, ctx[i].threads)));
-			printf("\n");
+				printf(" %9.1f", rate(c, n, ctx + i, k, probe(l, v, ctx[i].threads), &mark));
+			puts(mark);
 		}
 }
 

@@ -252,6 +252,8 @@ size_t sample_seconds(const struct bench_case *c, int part, double *x)
 	return n;
 }
 
+const char *sample_mark(const struct bench_case *c) { return stat_disturbed(clean(c), c->samples) ? "  disturbed" : ""; }
+
 double sample_median(const struct bench_case *c, int part)
 {
 	double *x = malloc((c->samples + 1) * sizeof *x);

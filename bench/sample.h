@@ -65,6 +65,9 @@ size_t sample_seconds(const struct bench_case *c, int part, double *x);
 /* Their median, or NAN. */
 double sample_median(const struct bench_case *c, int part);
 
+/* What a printed line ends with: "  disturbed" when there are fewer clean samples than were wanted, else "". */
+const char *sample_mark(const struct bench_case *c);
+
 /* The order of a round: 0 .. n-1 shuffled (Fisher and Yates). For the test too. */
 struct n2d_rng;
 void sample_shuffle(struct n2d_rng *rng, size_t *order, size_t n);

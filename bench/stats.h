@@ -13,6 +13,9 @@ struct stat_summary {
 /* n == 0 gives zeros in median, min, max, mad. x is left as it is. */
 struct stat_summary stat_summarise(const double *x, size_t n);
 
+/* Of `all` samples so many were clean: fewer than wanted, as at most as many are taken again as were wanted. */
+static inline int stat_disturbed(size_t clean, size_t all) { return 2 * clean < all; }
+
 /* The middle value, or the mean of the two middle ones. n > 0. */
 double stat_median(const double *x, size_t n);
 

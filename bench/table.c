@@ -123,6 +123,10 @@ static void make_row(struct table_row *row, const char *layer, const struct resu
 	row->at_d = s.at;
 	slopes(&row->n_whole, &row->n_mixing, &s, 0);
 	percent_row(row, &s);
+	for (size_t i = 0; i < s.n; i++) {
+		size_t clean = s.p[i]->samples - s.p[i]->dirty;
+		row->disturbed |= stat_disturbed(clean, clean + s.p[i]->disturbed);
+	}
 	results_over_d(&s, r, c, layer);
 	row->at_n = s.at;
 	slopes(&row->d_whole, &row->d_mixing, &s, 1);

@@ -24,6 +24,7 @@ struct table_row {
 	struct fit fit;
 	double at_d, at_n; /* where n, d were swept */
 	struct growth sequential_found, path_found, dilated_found, perturbed_found;
+	int disturbed; /* a point over n has fewer clean samples than were wanted */
 	struct stat_summary percent; /* of the limit, over the lengths of at least SLOPE_SPAN of the longest */
 };
 

@@ -25,22 +25,24 @@ static struct versus_time *add(struct versus *v, const char *id, const char *pro
 	return t;
 }
 
-void versus_add_op(struct versus *v, const char *id, const char *op, const char *shape, const char *isa, int threads, const char *program,
-		   double seconds)
+struct versus_time *versus_add_op(struct versus *v, const char *id, const char *op, const char *shape, const char *isa, int threads,
+				   const char *program, double seconds)
 {
 	struct versus_time *t = add(v, id, program, seconds);
 	snprintf(t->group, sizeof t->group, "%.*s", (int)strcspn(op, "@"), op);
 	snprintf(t->key, sizeof t->key, "%s/%s/%s/%d", t->group, shape, isa, threads);
 	if (strcmp(t->group, "gemm-packed") == 0)
 		snprintf(t->also, sizeof t->also, "gemm-nt/%s/%s/%d", shape, isa, threads);
+	return t;
 }
 
-void versus_add_layer(struct versus *v, const char *id, const char *layer, const char *pass, const char *shape, const char *isa, int threads,
-		      const char *program, double seconds)
+struct versus_time *versus_add_layer(struct versus *v, const char *id, const char *layer, const char *pass, const char *shape, const char *isa,
+				      int threads, const char *program, double seconds)
 {
 	struct versus_time *t = add(v, id, program, seconds);
 	snprintf(t->group, sizeof t->group, "%s %s", layer, pass);
 	snprintf(t->key, sizeof t->key, "%s/%s/%s/%s/%d", layer, pass, shape, isa, threads);
+	return t;
 }
 
 void versus_free(struct versus *v)
@@ -66,18 +68,20 @@ static int find_columns(const struct csv *c, int layers, int *column)
 }
 
 /* The rows of one id, which lie together: of the clean ones, or all when there are none. */
-static int median(const struct csv *c, const int *column, size_t from, size_t to, double *m)
+static int median(const struct csv *c, const int *column, size_t from, size_t to, double *m, int *disturbed)
 {
 	double *x = malloc((to - from) * sizeof *x), clean;
 	size_t n = 0;
 	int bad = x ? 0 : n2d_error("no memory");
-	for (int want = 1; want >= 0 && !n && !bad; want--)
+	for (int want = 1; want >= 0 && !n && !bad; want--) {
 		for (size_t row = from; row < to && !bad; row++) {
 			bad = csv_number(c, row, column[CLEAN], &clean) || csv_number(c, row, column[SECONDS], x + n);
 			if (!bad && !(x[n] > 0 && x[n] < 1e9))
 				bad = n2d_error("%s:%zu: expected seconds > 0", c->path, c->line[row + 1]);
 			n += !bad && (clean != 0 || !want);
 		}
+		*disturbed = stat_disturbed(want ? n : 0, to - from);
+	}
 	*m = bad ? 0 : stat_median(x, n);
 	free(x);
 	return bad ? -1 : 0;
@@ -88,9 +92,10 @@ static int add_rows(struct versus *v, const struct csv *c, int layers, const int
 	const char *text[COLUMNS];
 	char shape[128];
 	double seconds, threads;
+	int disturbed = 0;
 	for (int i = 0; i < COLUMNS; i++)
 		text[i] = csv_text(c, from, column[i]);
-	if (median(c, column, from, to, &seconds) || csv_number(c, from, column[THREADS], &threads))
+	if (median(c, column, from, to, &seconds, &disturbed) || csv_number(c, from, column[THREADS], &threads))
 		return -1;
 	if (!(threads >= 1 && threads <= 1024))
 		return n2d_error("%s:%zu: threads is %g, which no run can have", c->path, c->line[from + 1], threads);
@@ -98,10 +103,12 @@ static int add_rows(struct versus *v, const struct csv *c, int layers, const int
 		snprintf(shape, sizeof shape, "n=%s,d=%s,B=%s", text[N], text[D], text[BATCH]);
 	else
 		snprintf(shape, sizeof shape, "%s,%s", text[SHAPE], text[STATE]);
+	struct versus_time *t;
 	if (layers)
-		versus_add_layer(v, text[ID], text[WHAT], text[PASS], shape, text[ISA], (int)threads, text[PROGRAM], seconds);
+		t = versus_add_layer(v, text[ID], text[WHAT], text[PASS], shape, text[ISA], (int)threads, text[PROGRAM], seconds);
 	else
-		versus_add_op(v, text[ID], text[WHAT], shape, text[ISA], (int)threads, text[PROGRAM], seconds);
+		t = versus_add_op(v, text[ID], text[WHAT], shape, text[ISA], (int)threads, text[PROGRAM], seconds);
+	t->disturbed = disturbed;
 	return 0;
 }
 
@@ -160,13 +167,15 @@ static void count(struct summary *s, const struct versus_time *ours, const struc
 static void print_pair(FILE *f, enum versus_format format, const struct versus_time *a, const struct versus_time *b)
 {
 	double ratio = b->seconds / a->seconds;
+	int disturbed = a->disturbed || b->disturbed;
 	if (format == VERSUS_CSV)
 		fprintf(f, "versus/1,\"%s\",%s,%.9g,%s,%.9g,%.6g\n", a->id, a->group, a->seconds, b->program, b->seconds, ratio);
 	else if (format == VERSUS_MARKDOWN)
-		fprintf(f, "| %s | %.2f | %.2f | %s | %.2f |\n", a->id, 1e6 * a->seconds, 1e6 * b->seconds, b->program, ratio);
+		fprintf(f, "| %s | %.2f | %.2f | %s | %.2f%s |\n", a->id, 1e6 * a->seconds, 1e6 * b->seconds, b->program, ratio,
+			disturbed ? ", disturbed" : "");
 	else
-		fprintf(f, "%-62s %11.2f us %11.2f us %7.2fx  %s%s\n", a->id, 1e6 * a->seconds, 1e6 * b->seconds, ratio, b->program,
-			ratio < 1 ? "  slower" : "");
+		fprintf(f, "%-62s %11.2f us %11.2f us %7.2fx  %s%s%s\n", a->id, 1e6 * a->seconds, 1e6 * b->seconds, ratio, b->program,
+			ratio < 1 ? "  slower" : "", disturbed ? "  disturbed" : "");
 }
 
 static void print_summary(FILE *f, enum versus_format format, const char *name, const struct summary *s)

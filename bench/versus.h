@@ -13,19 +13,20 @@ struct versus_time {
 	char also[192];          /* a peer of this key does the same work with less done before; or "" */
 	char program[32];        /* "n2d", or a peer */
 	double seconds;
+	int disturbed; /* fewer clean samples than were wanted */
 };
 struct versus {
 	struct versus_time *time;
 	size_t n;
 };
 
-/* An operator, op: a peer's is named op@peer. What packed its weights before is compared
+/* What is added is returned, to be told more of. An operator, op: a peer's is named op@peer. What packed its weights before is compared
  * with the product that packs them in the call too; that one not with what packed them before. */
-void versus_add_op(struct versus *v, const char *id, const char *op, const char *shape, const char *isa, int threads, const char *program,
-		   double seconds);
+struct versus_time *versus_add_op(struct versus *v, const char *id, const char *op, const char *shape, const char *isa, int threads,
+				   const char *program, double seconds);
 /* A layer on a shape. */
-void versus_add_layer(struct versus *v, const char *id, const char *layer, const char *pass, const char *shape, const char *isa, int threads,
-		      const char *program, double seconds);
+struct versus_time *versus_add_layer(struct versus *v, const char *id, const char *layer, const char *pass, const char *shape, const char *isa,
+				      int threads, const char *program, double seconds);
 /* Medians from a file of schema kernels/1 or layers/1. -1 and a message. */
 int versus_read(struct versus *v, const char *file);
 void versus_free(struct versus *v);

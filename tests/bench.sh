@@ -171,6 +171,22 @@ done
 run 2 ./n2d-bench figures --out ''
 err '^n2d-bench figures: --out:'
 
+# What others disturb is marked in every table: here by loops on all processors.
+spinners=
+for cpu in $(seq "$(nproc)"); do
+	timeout 60 sh -c 'while :; do :; done' &
+	spinners="$spinners $!"
+done
+while IFS='|' read -r command row; do
+	what="$command beside others"
+	./n2d-bench $command --isa scalar --threads 1 --samples 10 >"$scratch/out" 2>"$scratch/err" && good || bad "$what fails"
+	out "$row.* disturbed\$"
+done <<'TABLE'
+roof --benchmark_filter=peak|^  scalar +1 thread
+kernels --no-limits --benchmark_filter=^softmax_fwd/scalar/n=512,.*=0$|^softmax
+layers --layer rnn --n 16 --d 64 --no-limits|^  rnn
+TABLE
+kill $spinners
 # Result files: each is whole and made of what a run can write, or it is named with its line.
 columns=layer,isa,pass,threads,batch,n,d,clean,seconds,mixing_seconds,limit_seconds,memory_bytes
 sample=rnn,scalar,forward,1,1,16,64,1,2e-3,1e-3,1e-3,0
@@ -252,9 +268,11 @@ cat >"$scratch/wanted" <<-CSV
 CSV
 cmp -s "$scratch/out" "$scratch/wanted" && good || bad "$what: not what it should be"
 run 0 ./n2d-bench table --peers "$scratch/kernels.csv" "$scratch/layers.csv"
-out '^gemm-nt/avx2/M=1 +4\.00 us +2\.00 us +0\.50x +onednn +slower$'
+out '^gemm-nt/avx2/M=1 +4\.00 us +2\.00 us +0\.50x +onednn +slower +disturbed$'
+[ "$(grep -c disturbed "$scratch/out")" = 1 ] && good || bad "$what: what is clean is marked"
 out '^all +0\.93x +4 +2 +0\.50x +gemm-nt/avx2/M=1$'
 run 0 ./n2d-bench table --peers --format markdown "$scratch/kernels.csv"
+out '^\| gemm-nt/avx2/M=1 \| 4\.00 \| 2\.00 \| onednn \| 0\.50, disturbed \|$'
 out '^\| all \| 1\.14 \| 3 \| 1 \| 0\.50 \| gemm-nt/avx2/M=1 \|$'
 run 0 ./n2d-bench table --format csv "$scratch/layers.csv"
 grep -q onednn "$scratch/out" && bad "$what: a peer is in Table 1" || good

@@ -129,6 +129,39 @@ page '<td class="left">L1</td><td>1</td><td>300\.0</td>'
 page '<td class="left">memory</td><td>2</td><td>599\.0</td>'
 no '3 GB/s read'
 
+# What was disturbed has a sign in every table, and what the sign means is told once below it; a peak beside it that was not has none.
+mkdir disturbed
+sed 's/,64,1,/,64,0,/' slow/layers.csv >disturbed/layers.csv
+sed 's/,1,1,0,/,1,0,0,/' roofed/roof.csv >disturbed/roof.csv
+cat >disturbed/step.csv <<CSV
+schema,id,program,isa,threads,preset,seconds,clean,flops,tokens,peak_flops
+step/1,a,n2d,avx2,1,tiny,1,0,2,3,4
+step/1,a,n2d,avx2,1,tiny,1,0,2,3,4
+step/1,a,n2d,avx2,1,tiny,1,1,2,3,4
+step/1,b,n2d,avx2,1,tiny,2,0,2,3,4
+step/1,b,n2d,avx2,1,tiny,2,1,2,3,4
+CSV
+cat >disturbed/decode.csv <<CSV
+schema,id,model,isa,threads,beam,cache,words,seconds,clean
+decode/1,a,tiny,avx2,1,1,yes,3,5,0
+CSV
+cat >disturbed/peers.csv <<CSV
+schema,id,op,isa,threads,shape,state,seconds,clean,program
+kernels/1,a,gemm,avx2,1,M=1,warm,1e-3,1,n2d
+kernels/1,a@b,gemm@b,avx2,1,M=1,warm,2e-3,0,b
+CSV
+run 0 disturbed
+page '<td class="">lstm<sup>†</sup></td>'
+page '<td>2\.0</td>'
+page '<td class="left">L1</td><td>1</td><td>300\.0<sup>†</sup></td>'
+page '<td>1000\.0<sup>†</sup></td>'
+page '<td>2000\.0</td>'
+page '<td>5000\.0<sup>†</sup></td>'
+page '2\.00×<sup>†</sup></td>'
+[ "$(grep -c '^<p class="notes">† ' report.html)" = 5 ] && good || bad "$what: the sign is to be explained once in each of five places"
+run 0 slow
+no '†'
+
 # Broken files: refused by name and line, and the page that was there stays.
 echo old >report.html
 refuse() { # FILE MESSAGE
