@@ -103,17 +103,6 @@ static double milliseconds(const struct point *p) { return 1e3 * p->seconds; }
 static double percent(const struct point *p) { return 100 * p->limit_seconds / p->seconds; }
 static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 20); }
 
-/* The series' time at n: a straight line between its points on log axes. */
-static double time_at(const struct series *s, double n)
-{
-	for (size_t i = 0; i + 1 < s->n; i++) {
-		const struct point *p = s->p[i], *q = s->p[i + 1];
-		if (p->n <= n && n <= q->n)
-			return p->seconds * exp(log(q->seconds / p->seconds) * log(n / p->n) / log(q->n / p->n));
-	}
-	return NAN;
-}
-
 static int is_self(const char *layer) { return strcmp(layer, "self-attention") == 0; }
 
 /* Labels of what lies left of this stand at its right: there is no room at the other side. */
@@ -132,7 +121,7 @@ static int crossings(FILE *f, const struct table *t, const struct results *r, in
 		if ((!is_self(p->a) && !is_self(p->b)) || strcmp(other, "self-attention-materialised") == 0 || !(p->n > 0) ||
 		    !isfinite(p->n))
 			continue;
-		fprintf(f, "%.1f %.6g \"%s %.0f\"\n", p->n, 1e3 * time_at(&self, p->n), other, p->n);
+		fprintf(f, "%.1f %.6g \"%s %.0f\"\n", p->n, 1e3 * results_at(&self, p->n), other, p->n);
 		n++;
 		*left += p->n < left_edge(t);
 	}
@@ -151,20 +140,25 @@ static int figure_time(const struct table *t, const struct results *r)
 		results_over_n(&s, r, &t->choice, t->row[i].layer);
 		data(f, "t", i, &s, milliseconds);
 	}
-	int left = 0, crossed = crossings(f, t, r, &left);
+	int left = 0, fits = 0, crossed = crossings(f, t, r, &left);
 	subject(f, "Time of a layer", t->choice.pass, t);
-	fprintf(f, "set logscale y 10\nset format y '%%g'\nset ylabel 'milliseconds'\nset xrange [%.1f:%.1f]\nplot ", t->n_from / 1.2,
+	fprintf(f, "set logscale y 10\nset format y '%%g'\nset ylabel 'milliseconds'\nset xrange [%.1f:%.1f]\nplot sample ", t->n_from / 1.2,
 		t->n_to * 1.2);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct table_row *w = t->row + i;
-		fprintf(f, "1e3*(%.9g+%.9g*x*%.0f+%.9g*x*x*%.0f) notitle ", w->fit.c[0], w->fit.c[1], w->at_d * w->at_d, w->fit.c[2],
-			w->at_d);
-		style(f, w->layer, "lines lw 1.2", 0);
-		fprintf(f, ", $t%zu title '%s' ", i, w->layer);
+		if (table_fit_shown(w)) {
+			fprintf(f, "[%.0f:%.0f] 1e3*(%.9g+%.9g*x*%.0f+%.9g*x*x*%.0f) notitle ", w->n_from, w->n_to, w->fit.c[0], w->fit.c[1],
+				w->at_d * w->at_d, w->fit.c[2], w->at_d);
+			style(f, w->layer, "lines lw 1.2", 0);
+			fprintf(f, ", ");
+			fits = 1;
+		}
+		fprintf(f, "$t%zu title '%s' ", i, w->layer);
 		style(f, w->layer, "points ps 0.9", 1);
-		fprintf(f, ", \\\n");
+		fprintf(f, i + 1 < t->rows ? ", \\\n" : "");
 	}
-	fprintf(f, "1/0 title 'fit c0 + c1 n d^2 + c2 n^2 d' with lines lc rgb '#000000' lw 1.2");
+	if (fits)
+		fprintf(f, ", \\\n1/0 title 'fit c0 + c1 n d^2 + c2 n^2 d' with lines lc rgb '#000000' lw 1.2");
 	if (crossed)
 		fprintf(f, ", $cross using 1:2 title 'n*: crosses self-attention' with points pt 6 ps 1.8 lw 2 lc rgb '#000000'");
 	if (crossed > left)

@@ -257,7 +257,7 @@ static void fit_curve(struct chart *c, const struct table_row *w, const char *co
 	enum { STEPS = 64 };
 	double x[STEPS + 1], y[STEPS + 1];
 	for (int i = 0; i <= STEPS; i++) {
-		x[i] = c->x0 * pow(c->x1 / c->x0, (double)i / STEPS);
+		x[i] = w->n_from * pow(w->n_to / w->n_from, (double)i / STEPS);
 		y[i] = 1e3 * fit_at(&w->fit, x[i], w->at_d);
 	}
 	chart_curve(c, x, y, STEPS + 1, colour, "solid");
@@ -267,20 +267,22 @@ static void time_figure(struct html *h, const struct report_machine *m, const st
 {
 	struct chart c;
 	double x[SERIES_MOST], y[SERIES_MOST];
-	const struct table_row *self = row_of(t, "self-attention");
+	struct series self;
+	results_over_n(&self, &m->results, &t->choice, "self-attention");
 	caption(h, as_text("Time of a layer, %s", pass_text(t)), t);
 	chart_open(&c, h, as_text("Time against length, %s", pass_text(t)), "milliseconds", 1, a->x0, a->x1, a->y0, a->y1);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct layer_style *s = layer_style(t->row[i].layer);
 		size_t n = values(&m->results, &t->choice, t->row[i].layer, milliseconds, x, y);
-		fit_curve(&c, t->row + i, s->colour);
+		if (table_fit_shown(t->row + i))
+			fit_curve(&c, t->row + i, s->colour);
 		chart_curve(&c, x, y, n, s->colour, "dots");
-		chart_name(&c, 1e3 * fit_at(&t->row[i].fit, c.x1, t->row[i].at_d), s->name, s->colour);
+		chart_name(&c, y[n - 1], s->name, s->colour);
 	}
-	for (size_t i = 0; self && i < t->pairs; i++) {
+	for (size_t i = 0; i < t->pairs; i++) {
 		const struct table_pair *p = t->pair + i;
 		if (strcmp(p->a, "self-attention") == 0 && p->n > 0 && isfinite(p->n))
-			chart_ring(&c, p->n, 1e3 * fit_at(&self->fit, p->n, self->at_d));
+			chart_ring(&c, p->n, 1e3 * results_at(&self, p->n));
 	}
 	chart_close(&c);
 }
@@ -369,7 +371,8 @@ void report_time(struct html *h, const struct report *r)
 	if (!any_rows(r))
 		return;
 	report_heading(h, "time", "Time against length");
-	html(h, "<p>Dots are measured; lines are fits T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d to all shapes. Both axes are "
+	html(h, "<p>Dots are measured; lines are fits T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d to all shapes, from "
+	     "the first measured length to the last, where there are more lengths than coefficients. Both axes are "
 	     "logarithmic: a steeper line grows "
 		"faster. A ring marks where another layer becomes faster than self-attention; “by the fits” is where the lines cross, "
 		"beyond the measured lengths too.</p>\n");

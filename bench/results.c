@@ -181,6 +181,16 @@ void results_free(struct results *r)
 	memset(r, 0, sizeof *r);
 }
 
+double results_at(const struct series *s, double n)
+{
+	for (size_t i = 0; i + 1 < s->n; i++) {
+		const struct point *p = s->p[i], *q = s->p[i + 1];
+		if (p->n <= n && n <= q->n)
+			return p->seconds * exp(log(q->seconds / p->seconds) * log(n / p->n) / log(q->n / p->n));
+	}
+	return NAN;
+}
+
 static int fits(const struct choice *c, const struct point *p)
 {
 	return (!c->isa || strcmp(p->isa, c->isa) == 0) && (!c->pass || strcmp(p->pass, c->pass) == 0) &&

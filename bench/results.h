@@ -55,6 +55,8 @@ struct series {
 /* A layer's points over n at the width (or over d at the length) for which there are most, ascending. */
 void results_over_n(struct series *s, const struct results *r, const struct choice *c, const char *layer);
 void results_over_d(struct series *s, const struct results *r, const struct choice *c, const char *layer);
+/* Seconds of a series over n, at this n: a straight line between its points on log axes; NAN outside. */
+double results_at(const struct series *s, double n);
 /* Every point of the layer. */
 size_t results_all(const struct point **p, size_t most, const struct results *r, const struct choice *c, const char *layer);
 /* The layers there are, in the order of n2d_layer_kinds. */

@@ -121,6 +121,10 @@ static void make_row(struct table_row *row, const char *layer, const struct resu
 	row->path = kind->path;
 	results_over_n(&s, r, c, layer);
 	row->at_d = s.at;
+	for (size_t i = 0; i < s.n; i++)
+		row->lengths += !i || s.p[i]->n > s.p[i - 1]->n;
+	row->n_from = s.p[0]->n;
+	row->n_to = s.p[s.n - 1]->n;
 	slopes(&row->n_whole, &row->n_mixing, &s, 0);
 	percent_row(row, &s);
 	for (size_t i = 0; i < s.n; i++) {
@@ -133,6 +137,8 @@ static void make_row(struct table_row *row, const char *layer, const struct resu
 	fit_row(row, r, c);
 	path_row(row, r);
 }
+
+int table_fit_shown(const struct table_row *r) { return r->lengths > sizeof r->fit.c / sizeof *r->fit.c; }
 
 static double scatter(const double *sample, size_t n)
 {
@@ -217,11 +223,10 @@ void table_make(struct table *t, const struct results *r, const struct choice *c
 	t->rows = results_layers(layer, ROWS_MOST, r, c);
 	peak_range(t, r);
 	for (size_t i = 0; i < t->rows; i++) {
-		struct series s;
+		const struct table_row *row = t->row + i;
 		make_row(t->row + i, layer[i], r, c);
-		results_over_n(&s, r, c, layer[i]);
-		t->n_to = s.n ? fmax(t->n_to, s.p[s.n - 1]->n) : t->n_to;
-		t->n_from = s.n && (!t->n_from || s.p[0]->n < t->n_from) ? s.p[0]->n : t->n_from;
+		t->n_to = fmax(t->n_to, row->n_to);
+		t->n_from = i ? fmin(t->n_from, row->n_from) : row->n_from;
 	}
 	for (size_t i = 0; i < t->rows; i++)
 		for (size_t j = i + 1; j < t->rows; j++)

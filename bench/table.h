@@ -23,6 +23,8 @@ struct table_row {
 	struct stat_line n_mixing, n_whole, d_mixing, d_whole;
 	struct fit fit;
 	double at_d, at_n; /* where n, d were swept */
+	double n_from, n_to; /* the lengths at at_d: so many */
+	size_t lengths;
 	struct growth sequential_found, path_found, dilated_found, perturbed_found;
 	int disturbed; /* a point over n has fewer clean samples than were wanted */
 	struct stat_summary percent; /* of the limit, over the lengths of at least SLOPE_SPAN of the longest */
@@ -42,7 +44,7 @@ enum { ROWS_MOST = 16, PAIRS_MOST = ROWS_MOST * ROWS_MOST / 2 };
 struct table {
 	struct choice choice;
 	size_t rows, pairs;
-	double n_from, n_to;
+	double n_from, n_to; /* of all rows */
 	double peak_low, peak_high; /* FLOP/s, of all measurements beside the layers; 0: none */
 	struct table_row row[ROWS_MOST];
 	struct table_pair pair[PAIRS_MOST];
@@ -58,6 +60,8 @@ struct table {
 enum { TABLE_FAR = 16 };
 
 void table_make(struct table *t, const struct results *r, const struct choice *c);
+/* Does the fit rest on more lengths than it has coefficients? Then it is drawn, between the first and the last of them. */
+int table_fit_shown(const struct table_row *r);
 void table_text(const struct table *t, FILE *f);
 void table_markdown(const struct table *t, FILE *f);
 void table_csv(const struct table *t, FILE *f);

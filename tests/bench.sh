@@ -231,6 +231,14 @@ run 0 ./n2d-bench table --format markdown "$scratch/unsteady.csv"
 out '^peak: 2 to 2\.5 GFLOP/s .*changed'
 run 0 ./n2d-bench table --format csv "$scratch/laws.csv"
 out '^table/1,scalar,1,forward,self-attention,rnn,crossover_n,"",300,nan$'
+# A fit is drawn where it was measured, not beyond, and not from as many lengths as it has coefficients.
+awk -F, 'NR == 1 || ($2 == "rnn" ? $7 <= 64 : $7 > 16 && $7 <= 256)' "$scratch/laws.csv" >"$scratch/few.csv"
+for file in laws few; do
+	./n2d-bench figures --out "$scratch" "$scratch/$file.csv" >/dev/null 2>"$scratch/err"
+	grep -oE "([^ ]* )?1e3\*|'(rnn|self-attention)'" "$scratch/time.gp" | tr '\n' ' ' >"$scratch/out"
+	what="figures of $file.csv"
+	[ "$file" = few ] && out "^\[32:256\] 1e3\* 'self-attention' 'rnn' $" || out "^\[16:4096\] 1e3\* 'self-attention' \[16:4096\] 1e3\* 'rnn' $"
+done
 if command -v gnuplot >/dev/null; then
 	run 0 ./n2d-bench figures --out "$scratch" "$scratch/laws.csv"
 	for figure in time limit memory; do

@@ -62,6 +62,12 @@ taken() { # FILE
 }
 taken slow/layers.csv
 taken slow/paths.csv
+# A fit is drawn between the first and the last measured length, and from more lengths than it has coefficients.
+mkdir few
+awk -F, 'NR == 1 || ($2 == "lstm" ? $7 <= 64 : $7 > 16 && $7 <= 256)' slow/layers.csv >few/layers.csv
+run 0 few
+[ "$(grep -o 'class="c solid".*M[0-9.]* ' report.html | sed 's/.*d="M//; 2q')" = "$(printf '150.5 \n150.5 ')" ] && good || bad "$what: fits from elsewhere"
+page 'cx="150\.5"'
 run 0 slow --threads 2
 page 'avx2, 2 threads'
 run 2 slow --isa avx512
