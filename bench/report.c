@@ -14,7 +14,7 @@ static const char usage[] =
 	"usage: n2d-bench report [options] [NAME=][CSV|DIRECTORY]... [-o report.html]\n\n"
 	"Writes what the CSV files of roof, layers, paths, kernels, step, claims and make bench-cli say as one page that needs nothing else: no\n"
 	"network, no script; the files lie in it to be taken out again. Files of one directory are one machine, or version, called as the\n"
-	"directory is, or NAME; several are shown side by side. Default: results/local.\n\n"
+	"directory is, or NAME; files that tell of different processors are refused as one. Several machines are shown side by side. Default: results/local.\n\n"
 	"  -o, --out FILE  default: report.html\n"
 	"  --isa NAME      of the tables and curves (default: the first in the file, the widest)\n"
 	"  --threads N     default: the fewest in the file\n"

@@ -12,6 +12,7 @@ struct report_file {
 	char path[REPORT_PATH];
 	const char *schema;
 	size_t machine;
+	void *facts; /* json_t of the NAME.json beside it; NULL: there is none, or no jansson */
 	struct csv csv;
 };
 
@@ -19,7 +20,7 @@ struct report_machine {
 	char name[REPORT_PATH];
 	struct results results;
 	struct table forward, train; /* of the widest instruction set, or the one asked for; no rows: not measured */
-	void *facts;                 /* json_t of a NAME.json beside a file; NULL: there is none, or no jansson */
+	void *facts;                 /* of one of its files */
 	char facts_path[REPORT_PATH];
 };
 

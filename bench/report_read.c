@@ -32,13 +32,26 @@ static int is_layers(const char *schema) { return strcmp(schema, "layers/1") == 
 /* ---- facts about the machine */
 
 #ifdef HAVE_JANSSON
+/* -1 and a message when the two were written on different machines. */
+static int same_machine(const struct report_machine *m, json_t *o, const char *path)
+{
+	static const char *const key[] = {"cpu", "architecture", "processors"};
+	for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+		json_t *a = json_object_get(m->facts, key[i]), *b = json_object_get(o, key[i]);
+		if (a && b && !json_equal(a, b))
+			return n2d_error("%s: %s is not that of %s: another machine's files are to be in a directory of their own, or given as "
+					 "NAME=FILE", path, key[i], m->facts_path);
+	}
+	return 0;
+}
+
 /* From the JSON file beside a CSV file. Those of the layers are preferred: most of the page is about them. */
-static int read_facts(struct report_machine *m, const struct report_file *f)
+static int read_facts(struct report_machine *m, struct report_file *f)
 {
 	char path[REPORT_PATH];
 	size_t n = strlen(f->path);
 	json_error_t e;
-	if (n < 4 || strcmp(f->path + n - 4, ".csv") != 0 || (m->facts && strcmp(f->schema, "layers/1") != 0))
+	if (n < 4 || strcmp(f->path + n - 4, ".csv") != 0)
 		return 0;
 	snprintf(path, sizeof path, "%.*s.json", (int)(n - 4), f->path);
 	if (access(path, F_OK))
@@ -51,21 +64,25 @@ static int read_facts(struct report_machine *m, const struct report_file *f)
 		json_decref(o);
 		return 0;
 	}
-	json_decref(m->facts);
-	m->facts = o;
-	memcpy(m->facts_path, path, sizeof path);
+	f->facts = o;
+	if (same_machine(m, o, path))
+		return -1;
+	if (!m->facts || strcmp(f->schema, "layers/1") == 0) {
+		m->facts = o;
+		memcpy(m->facts_path, path, sizeof path);
+	}
 	return 0;
 }
 
-static void free_facts(struct report_machine *m) { json_decref(m->facts); }
+static void free_facts(struct report_file *f) { json_decref(f->facts); }
 #else
-static int read_facts(struct report_machine *m, const struct report_file *f)
+static int read_facts(struct report_machine *m, struct report_file *f)
 {
 	(void)m, (void)f;
 	return 0;
 }
 
-static void free_facts(struct report_machine *m) { (void)m; }
+static void free_facts(struct report_file *f) { (void)f; }
 #endif
 
 /* ---- files */
@@ -213,12 +230,12 @@ int report_tables(struct report *r, const char *isa, int threads)
 
 void report_free(struct report *r)
 {
-	for (size_t i = 0; i < r->files; i++)
+	for (size_t i = 0; i < r->files; i++) {
 		csv_free(&r->file[i].csv);
-	for (size_t i = 0; i < r->machines; i++) {
-		results_free(&r->machine[i].results);
-		free_facts(r->machine + i);
+		free_facts(r->file + i);
 	}
+	for (size_t i = 0; i < r->machines; i++)
+		results_free(&r->machine[i].results);
 }
 
 const struct report_file *report_next(const struct report *r, size_t machine, const char *schema, size_t *at)

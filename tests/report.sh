@@ -81,6 +81,19 @@ page '<h3>fast</h3>'
 run 0 before=slow/layers.csv after=fast/layers.csv -o two.html
 grep -q 'timed on <b>before</b>, <b>after</b>' two.html && good || bad "$what: names"
 
+# Files of two machines in one directory are not one machine; named apart they are two.
+mkdir mixed
+cp slow/layers.csv fast/paths.csv mixed
+cp fast/layers.csv mixed/other.csv
+echo '{"schema": "n2d-machine/1", "cpu": "A", "processors": 2}' | tee mixed/layers.json >mixed/paths.json
+echo '{"schema": "n2d-machine/1", "cpu": "A", "processors": 4}' >mixed/other.json
+if grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h"; then
+	run 2 mixed
+	err 'mixed/other\.json: processors is not that of mixed/layers\.json: .* NAME=FILE'
+fi
+run 0 one=mixed/layers.csv one=mixed/paths.csv two=mixed/other.csv
+page '<h3>two</h3>'
+
 # All other files, and texts that would be markup.
 evil='<script>alert(1)</script>'
 quote='""><img src=x onerror=alert(2)>&amp;'
