@@ -117,8 +117,8 @@ static void print_versus(struct bench_case **c, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct timed *t = timed_of(c[i]);
 		if (c[i]->samples)
-			versus_add_op(&v, c[i]->id, t->op, t->shape, c[i]->ctx->k->isa, c[i]->ctx->threads, t->program,
-				      sample_median(c[i], -1))->disturbed = *sample_mark(c[i]) != 0;
+			versus_tell(versus_add_op(&v, c[i]->id, t->op, t->shape, c[i]->ctx->k->isa, c[i]->ctx->threads, t->program,
+						  sample_median(c[i], -1)), t->program_version, t->program_isa, *sample_mark(c[i]) != 0);
 	}
 	versus_print(&v, stdout, VERSUS_TEXT);
 	versus_free(&v);

@@ -11,6 +11,9 @@
 
 static const char *pass_name(const struct layer_case *l) { return l->train ? "train" : "forward"; }
 
+static const char *program_version(const struct layer_case *l) { return l->peer ? l->peer->version : PACKAGE_VERSION; }
+static const char *program_isa(const struct layer_case *l) { return l->peer ? l->peer_isa : l->c.ctx->k->isa; }
+
 /* No observer looks into a peer. */
 static double part(const struct layer_case *l, const struct sample *s, enum n2d_part part) { return l->peer ? NAN : s->part[part]; }
 
@@ -26,7 +29,7 @@ void layer_row(const struct bench_case *c, size_t sample, void *user)
 		k->W, k->dilation, k->F, k->causal, sample, s->calls, s->seconds, part(l, s, N2D_PART_MIXING),
 		part(l, s, N2D_PART_PROJECTION), s->clean, l->work.flops, l->mixing_flops, l->work.bytes, l->work.footprint,
 		l->limit.level + 1, l->limit.peak, l->limit.bandwidth, l->limit.seconds, l->params, l->memory_bytes,
-		l->peer ? l->peer->name : "n2d", l->peer ? l->peer->version : PACKAGE_VERSION, l->peer ? l->peer_isa : c->ctx->k->isa);
+		l->peer ? l->peer->name : "n2d", program_version(l), program_isa(l));
 }
 
 void layer_describe(struct gbench_state *s, const struct bench_case *c, size_t sample, void *user)
@@ -121,8 +124,9 @@ void layer_print_versus(const struct layer_case *l, size_t n)
 		char shape[96];
 		snprintf(shape, sizeof shape, "n=%zu,d=%zu,B=%zu", l[i].shape.n, l[i].shape.c.D, l[i].shape.B);
 		if (l[i].c.samples)
-			versus_add_layer(&v, l[i].c.id, l[i].kind->name, pass_name(l + i), shape, l[i].c.ctx->k->isa, l[i].c.ctx->threads,
-					 l[i].peer ? l[i].peer->name : "n2d", sample_median(&l[i].c, -1))->disturbed = *sample_mark(&l[i].c) != 0;
+			versus_tell(versus_add_layer(&v, l[i].c.id, l[i].kind->name, pass_name(l + i), shape, l[i].c.ctx->k->isa, l[i].c.ctx->threads,
+					 l[i].peer ? l[i].peer->name : "n2d", sample_median(&l[i].c, -1)),
+				    program_version(l + i), program_isa(l + i), *sample_mark(&l[i].c) != 0);
 	}
 	versus_print(&v, stdout, VERSUS_TEXT);
 	versus_free(&v);

@@ -264,18 +264,12 @@ int report_limits(struct html *h, const struct report *r)
 /* ---- peers */
 
 /* What each peer is, and what it chose. */
-static void versions(struct html *h, const struct csv *c)
+static void programs(struct html *h, const struct versus *v)
 {
-	int program = csv_column(c, "program"), version = csv_column(c, "program_version");
+	char text[512];
 	html(h, "<p class=\"soft\">");
-	for (size_t i = 0, count = 0; i < c->rows && version >= 0; i++) {
-		int first = strcmp(csv_text(c, i, program), "n2d") != 0 &&
-			(!i || strcmp(csv_text(c, i, program), csv_text(c, i - 1, program)) != 0);
-		for (size_t j = 0; j < i && first; j++)
-			first = strcmp(csv_text(c, j, program), csv_text(c, i, program)) != 0;
-		if (first)
-			html(h, "$$: $", count++ ? "; " : "", csv_text(c, i, program), csv_text(c, i, version));
-	}
+	for (size_t i = 0; versus_program(v, i, text, sizeof text); i++)
+		html(h, "$$", i ? "; " : "", text);
 	html(h, "</p>\n");
 }
 
@@ -375,7 +369,7 @@ int report_peers(struct html *h, const struct report *r)
 				report_heading(h, "peers", "Against other libraries");
 			report_subject(h, r, i);
 			means(h, &v);
-			versions(h, &f->csv);
+			programs(h, &v);
 			pairs(h, &v);
 			html_command(h, as_text("n2d-bench table --peers %s", f->path));
 			versus_free(&v);

@@ -45,6 +45,13 @@ struct versus_time *versus_add_layer(struct versus *v, const char *id, const cha
 	return t;
 }
 
+void versus_tell(struct versus_time *t, const char *version, const char *isa, int disturbed)
+{
+	snprintf(t->version, sizeof t->version, "%s", version);
+	snprintf(t->isa, sizeof t->isa, "%s", isa);
+	t->disturbed = disturbed;
+}
+
 void versus_free(struct versus *v)
 {
 	free(v->time);
@@ -52,6 +59,12 @@ void versus_free(struct versus *v)
 }
 
 /* ---- from files */
+
+static const char *text_or_none(const struct csv *c, size_t row, const char *column)
+{
+	int k = csv_column(c, column);
+	return k < 0 ? "" : csv_text(c, row, k);
+}
 
 enum { ID, ISA, THREADS, PROGRAM, CLEAN, SECONDS, WHAT, SHAPE, PASS = SHAPE, STATE, N = STATE, D, BATCH, COLUMNS };
 
@@ -108,7 +121,7 @@ static int add_rows(struct versus *v, const struct csv *c, int layers, const int
 		t = versus_add_layer(v, text[ID], text[WHAT], text[PASS], shape, text[ISA], (int)threads, text[PROGRAM], seconds);
 	else
 		t = versus_add_op(v, text[ID], text[WHAT], shape, text[ISA], (int)threads, text[PROGRAM], seconds);
-	t->disturbed = disturbed;
+	versus_tell(t, text_or_none(c, from, "program_version"), text_or_none(c, from, "program_isa"), disturbed);
 	return 0;
 }
 
@@ -144,6 +157,40 @@ const struct versus_time *versus_peer(const struct versus *v, const struct versu
 		    (!best || v->time[i].seconds < best->seconds))
 			best = v->time + i;
 	return best;
+}
+
+/* Up to the number's end: what follows is how it was built. */
+static int version_length(const char *version)
+{
+	size_t n = strcspn(version, "0123456789");
+	return (int)(n + strcspn(version + n, " "));
+}
+
+/* Is the j-th the first time of its program, or, with isa, of what that chose? */
+static int is_first(const struct versus *v, size_t j, int isa)
+{
+	for (size_t k = 0; k < j; k++)
+		if (strcmp(v->time[k].program, v->time[j].program) == 0 && (!isa || strcmp(v->time[k].isa, v->time[j].isa) == 0))
+			return 0;
+	return !is_ours(v->time + j);
+}
+
+const char *versus_program(const struct versus *v, size_t i, char *text, size_t size)
+{
+	const struct versus_time *t;
+	size_t at = 0;
+	while (at < v->n && (!is_first(v, at, 0) || i--))
+		at++;
+	if (at == v->n)
+		return NULL;
+	t = v->time + at;
+	size_t used = (size_t)snprintf(text, size, "%s: %.*s", t->program, version_length(t->version), t->version), none = used;
+	for (size_t j = at; j < v->n && used < size; j++)
+		if (strcmp(v->time[j].program, t->program) == 0 && v->time[j].isa[0] && is_first(v, j, 1))
+			used += (size_t)snprintf(text + used, size - used, used == none ? " (%s" : ", %s", v->time[j].isa);
+	if (used > none && used < size)
+		snprintf(text + used, size - used, ")");
+	return text;
 }
 
 struct summary {
@@ -212,6 +259,14 @@ static void print_summaries(const struct versus *v, FILE *f, enum versus_format 
 	print_summary(f, format, "all", &all);
 }
 
+static void print_programs(const struct versus *v, FILE *f)
+{
+	char text[512];
+	for (size_t i = 0; versus_program(v, i, text, sizeof text); i++)
+		fprintf(f, i ? "; %s" : "\n%s", text);
+	putc('\n', f);
+}
+
 static void print_head(FILE *f, enum versus_format format)
 {
 	if (format == VERSUS_CSV)
@@ -233,9 +288,11 @@ size_t versus_print(const struct versus *v, FILE *f, enum versus_format format)
 			print_head(f, format);
 		print_pair(f, format, v->time + i, peer);
 	}
-	if (pairs && format != VERSUS_CSV)
+	if (pairs && format != VERSUS_CSV) {
 		print_summaries(v, f, format);
-	else if (!pairs)
+		print_programs(v, f);
+	} else if (!pairs) {
 		fputs(format == VERSUS_CSV ? "" : "\nno peer at the same work\n", f);
+	}
 	return pairs;
 }

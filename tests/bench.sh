@@ -282,6 +282,11 @@ out '^all +0\.93x +4 +2 +0\.50x +gemm-nt/avx2/M=1$'
 run 0 ./n2d-bench table --peers --format markdown "$scratch/kernels.csv"
 out '^\| gemm-nt/avx2/M=1 \| 4\.00 \| 2\.00 \| onednn \| 0\.50, disturbed \|$'
 out '^\| all \| 1\.14 \| 3 \| 1 \| 0\.50 \| gemm-nt/avx2/M=1 \|$'
+# What each peer is, and what it chose.
+sed '1s/$/,program_version,program_isa/; 2,$s/$/,"Library 0.9 BUILT=so",skx/' "$scratch/kernels.csv" >"$scratch/versions.csv"
+sed '/onednn/!d; s/skx/zen/' "$scratch/versions.csv" | sed 's/M=1/M=2/g' >>"$scratch/versions.csv"
+run 0 ./n2d-bench table --peers --format markdown "$scratch/versions.csv"
+out '^blis: Library 0\.9 \(skx\); onednn: Library 0\.9 \(skx, zen\); onnxruntime: Library 0\.9 \(skx\)$'
 run 0 ./n2d-bench table --format csv "$scratch/layers.csv"
 grep -q onednn "$scratch/out" && bad "$what: a peer is in Table 1" || good
 run 2 ./n2d-bench table --peers

@@ -165,9 +165,9 @@ schema,id,model,isa,threads,beam,cache,words,seconds,clean
 decode/1,a,tiny,avx2,1,1,yes,3,5,0
 CSV
 cat >disturbed/peers.csv <<CSV
-schema,id,op,isa,threads,shape,state,seconds,clean,program
-kernels/1,a,gemm,avx2,1,M=1,warm,1e-3,1,n2d
-kernels/1,a@b,gemm@b,avx2,1,M=1,warm,2e-3,0,b
+schema,id,op,isa,threads,shape,state,seconds,clean,program,program_version,program_isa
+kernels/1,a,gemm,avx2,1,M=1,warm,1e-3,1,n2d,1,avx2
+kernels/1,a@b,gemm@b,avx2,1,M=1,warm,2e-3,0,b,Library 2.1 BUILT=so,SkylakeX
 CSV
 run 0 disturbed
 page '<td class="">lstm<sup>†</sup></td>'
@@ -177,6 +177,7 @@ page '<td>1000\.0<sup>†</sup></td>'
 page '<td>2000\.0</td>'
 page '<td>5000\.0<sup>†</sup></td>'
 page '2\.00×<sup>†</sup></td>'
+page '>b: Library 2\.1 \(SkylakeX\)</p>'
 [ "$(grep -c '^<p class="notes">† ' report.html)" = 5 ] && good || bad "$what: the sign is to be explained once in each of five places"
 run 0 slow
 no '†'
