@@ -133,6 +133,16 @@ void html_formula(struct html *h, const char *s)
 
 void html_command(struct html *h, const char *command) { html(h, "<p class=\"command\"><code>$</code></p>\n", command); }
 
+void html_word(struct html *h, const char *word)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=,./:@%";
+	int quoted = !*word || word[strspn(word, plain)];
+	html(h, quoted ? " '" : " ");
+	for (char one[2] = ""; (one[0] = *word); word++)
+		html(h, *word == '\'' ? "'\\''" : "$", one);
+	html(h, quoted ? "'" : "");
+}
+
 /* ---- downloads */
 
 enum { LINK_MOST = 3 << 19 }; /* 4/3 of it in base64 are 2 MiB */

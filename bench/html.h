@@ -18,6 +18,8 @@ void html(struct html *h, const char *markup, ...);
 void html_formula(struct html *h, const char *text);
 /* "<p class=command>": what makes the figure above it; may be called with several texts, put together. */
 void html_command(struct html *h, const char *command);
+/* A space, and what a shell reads as this one word again. */
+void html_word(struct html *h, const char *word);
 /* A link to the bytes of a file, which lie in the page: gzip-compressed when this is built with zlib. A browser follows links of 2 MiB
  * at most: larger files are named only. -1 and a message when it cannot be read. */
 int html_download(struct html *h, const char *path, const char *name);

@@ -44,6 +44,20 @@ void machine_line(char *text, size_t size)
 	snprintf(text, size, "%s, %ld processors, %s %s", cpu, sysconf(_SC_NPROCESSORS_ONLN), N2D_BUILD_CC, N2D_BUILD_CFLAGS);
 }
 
+/* Copies of the pointers: who reads arguments moves them, and takes some out. */
+static struct {
+	char **v;
+	int n;
+} called;
+
+void machine_called(int argc, char **argv)
+{
+	called.v = malloc((size_t)argc * sizeof *argv);
+	called.n = called.v ? argc : 0;
+	for (int i = 0; i < called.n; i++)
+		called.v[i] = argv[i];
+}
+
 #ifdef HAVE_JANSSON
 /* The first line of a file, without its end; "" when it cannot be read. */
 static void first_line(const char *path, char *text, size_t size)
@@ -101,6 +115,15 @@ static json_t *pinned(void)
 	return list;
 }
 
+/* Without the program's own name. */
+static json_t *arguments(void)
+{
+	json_t *list = json_array();
+	for (int i = 1; i < called.n; i++)
+		json_array_append_new(list, json_string(called.v[i]));
+	return list;
+}
+
 static void set_text(json_t *o, const char *key, const char *text)
 {
 	json_object_set_new(o, key, text[0] ? json_string(text) : json_null());
@@ -140,6 +163,7 @@ int machine_write(const char *path, const char *command, const struct roof_level
 	json_t *o = json_object();
 	set_text(o, "schema", "n2d-machine/1");
 	set_text(o, "command", command);
+	json_object_set_new(o, "arguments", arguments());
 	set_text(o, "version", PACKAGE_VERSION);
 	add_system(o);
 	set_text(o, "compiler", N2D_BUILD_CC " " __VERSION__);

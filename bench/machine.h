@@ -4,6 +4,8 @@
 
 #include "bench/roof.h"
 
+/* What was called, before the arguments are looked at: they are told in every file, so that it can be called again. */
+void machine_called(int argc, char **argv);
 /* Writes PATH as JSON: processor, caches as reported and as measured (levels, may be NULL), instruction sets, threads and
  * where they are pinned, compiler, flags, governor, load, date, revision. command: what was run. -1 and a message. */
 int machine_write(const char *path, const char *command, const struct roof_levels *levels, int threads);

@@ -5,6 +5,7 @@
 #include "base/program.h"
 #include "bench/bench.h"
 #include "bench/drive.h"
+#include "bench/machine.h"
 #include "bench/options.h"
 
 static const struct n2d_command commands[] = {
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
 	static const struct n2d_program bench = {
 		"n2d-bench", "Measures sequence layers against the machine's limits.", commands, sizeof commands / sizeof *commands,
 	};
+	machine_called(argc, argv);
 	int code = n2d_program_run(&bench, argc, argv);
 	return drive_stop ? 128 + drive_stop : code; /* half a comparison must not look like a regression */
 }

@@ -15,6 +15,7 @@
 #include "bench/bench.h"
 #include "bench/csv.h"
 #include "bench/drive.h"
+#include "bench/machine.h"
 #include "bench/options.h"
 #include "bench/shadow.h"
 #include "layer/layer.h"
@@ -292,7 +293,7 @@ int bench_paths(int argc, char **argv)
 	n2d_ctx_free(&ctx);
 	if (bad && opt.csv)
 		csv_abandon(&out);
-	if (bad || (opt.csv && csv_finish(&out)))
+	if (bad || (opt.csv && (csv_finish(&out) || machine_beside(opt.csv, "paths", NULL, 1))))
 		return bench_failed("paths");
 	return N2D_EXIT_OK;
 }

@@ -1,6 +1,9 @@
 /* n2d-bench report: CSV files as one page. */
 #include "config.h"
 
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +53,31 @@ void report_bar(struct html *h, double part, const char *text)
 {
 	html(h, "<span class=\"bar\"><i style=\"width:$%\"></i></span>$",
 	     as_text("%.1f", part > 1 ? 100 : part > 0 ? 100 * part : 0), text);
+}
+
+void report_command(struct html *h, const struct report_file *f)
+{
+	size_t words = 0;
+	html(h, "<p class=\"command\"><code>n2d-bench");
+#ifdef HAVE_JANSSON
+	size_t i;
+	json_t *word, *all = json_object_get(f->facts, "arguments");
+	json_array_foreach(all, i, word)
+		if (json_is_string(word)) {
+			html_word(h, json_string_value(word));
+			words++;
+		}
+#endif
+	if (!words) /* an old file, or none: the command is called as the schema is */
+		html(h, " $", as_text("%.*s", (int)strcspn(f->schema, "/"), f->schema));
+	html(h, "</code></p>\n");
+}
+
+void report_commands(struct html *h, const struct report *r, size_t machine, const char *schema)
+{
+	const struct report_file *f;
+	for (size_t at = 0; (f = report_next(r, machine, schema, &at));)
+		report_command(h, f);
 }
 
 static int marked;

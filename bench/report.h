@@ -69,6 +69,10 @@ int report_data(struct html *h, const struct report *r);
 
 /* The processor's name; "" where it is not known. */
 const char *report_cpu(const struct report_machine *m);
+/* Under what was measured: the commands that made a machine's files of this schema, with the arguments where a JSON file tells them. */
+void report_commands(struct html *h, const struct report *r, size_t machine, const char *schema);
+/* The same of one file. */
+void report_command(struct html *h, const struct report_file *f);
 /* The heading of a section, and of a machine's part of it where there are several. */
 void report_heading(struct html *h, const char *id, const char *title);
 void report_subject(struct html *h, const struct report *r, size_t machine);

@@ -34,7 +34,7 @@ static void command_on(struct html *h, const struct report *r, size_t machine, c
 	for (size_t at = 0; at < r->files; at++) {
 		const struct report_file *f = r->file + at;
 		if (f->machine == machine && (strcmp(f->schema, schema) == 0 || (second && strcmp(f->schema, second) == 0)))
-			html(h, " $", f->path);
+			html_word(h, f->path);
 	}
 	html(h, "</code></p>\n");
 }

@@ -216,18 +216,18 @@ static int limits_of(struct html *h, const struct report *r, size_t machine)
 {
 	struct roof_rates all = {.n = 0};
 	const struct report_file *f;
-	const char *command = "n2d-bench layers";
+	const char *schema = "layers/1";
 	for (size_t at = 0; (f = report_next(r, machine, "roof/1", &at));)
 		if (read_rates(&all, &f->csv))
 			return -1;
 	if (all.n)
-		command = "n2d-bench roof";
+		schema = "roof/1";
 	for (size_t at = 0; !all.n && (f = report_next(r, machine, "layers/1", &at));)
 		if (read_peaks(&all, &f->csv))
 			return -1;
 	html(h, "<h4>Peak of multiply-adds, GFLOP/s</h4>\n");
 	rates(h, &all, PEAKS);
-	if (strcmp(command, "n2d-bench roof") == 0) {
+	if (strcmp(schema, "roof/1") == 0) {
 		html(h, "<h4>Reading by memory level, GB/s: the best of all sizes in it</h4>\n");
 		rates(h, &all, READING);
 		html(h, "<details><summary>Copying, triad (z = x + a y) and updating in place</summary>\n");
@@ -235,7 +235,7 @@ static int limits_of(struct html *h, const struct report *r, size_t machine)
 		html(h, "</details>\n");
 	}
 	report_marks(h);
-	html_command(h, command);
+	report_commands(h, r, machine, schema);
 	return 0;
 }
 
@@ -371,7 +371,10 @@ int report_peers(struct html *h, const struct report *r)
 			means(h, &v);
 			programs(h, &v);
 			pairs(h, &v);
-			html_command(h, as_text("n2d-bench table --peers %s", f->path));
+			report_command(h, f);
+			html(h, "<p class=\"command\"><code>n2d-bench table --peers");
+			html_word(h, f->path);
+			html(h, "</code></p>\n");
 			versus_free(&v);
 		}
 	return 0;

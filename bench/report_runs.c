@@ -124,8 +124,7 @@ static int profiles(struct html *h, const struct report *r)
 
 /* The files of one schema, a table each. */
 static int runs(struct html *h, const struct report *r, const char *schema, const char *head,
-		int (*rows)(struct html *h, const struct csv *c),
-		const char *command)
+		int (*rows)(struct html *h, const struct csv *c))
 {
 	for (size_t i = 0; i < r->machines; i++) {
 		const struct report_file *f;
@@ -138,7 +137,10 @@ static int runs(struct html *h, const struct report *r, const char *schema, cons
 				return -1;
 			html(h, "</tbody></table></div>\n");
 			report_marks(h);
-			html_command(h, command);
+			if (strcmp(schema, "cli/1") == 0)
+				html_command(h, "make bench-cli");
+			else
+				report_command(h, f);
 		}
 	}
 	return 0;
@@ -164,13 +166,13 @@ int report_step(struct html *h, const struct report *r)
 			"threads, sampled among the steps.</p>\n");
 	if (runs(h, r, "step/1", "<th>preset</th><th class=\"left\">program</th><th "
 		 "class=\"left\">set</th><th>threads</th><th>ms</th><th class=\"left\">of the peak</th>"
-		 "<th>tokens/s</th>", step_rows, "n2d-bench step --peers") || profiles(h, r))
+		 "<th>tokens/s</th>", step_rows) || profiles(h, r))
 		return -1;
 	if (has(r, "decode/1"))
 		html(h, "<p>Translation: encoder and beam search, all sentences.</p>\n");
 	return runs(h, r, "decode/1", "<th>model</th><th class=\"left\">set</th><th>threads</th><th>beam</th><th "
 		    "class=\"left\">caches</th><th>ms</th><th class=\"left\">words/s</th>",
-		    decode_rows, "n2d-bench decode");
+		    decode_rows);
 }
 
 /* ---- whole commands */
@@ -203,7 +205,7 @@ int report_cli(struct html *h, const struct report *r)
 	if (!has(r, "cli/1"))
 		return 0;
 	report_heading(h, "cli", "Whole commands");
-	return runs(h, r, "cli/1", "<th>command</th><th class=\"left\">median</th><th>range, ms</th>", cli_rows, "make bench-cli");
+	return runs(h, r, "cli/1", "<th>command</th><th class=\"left\">median</th><th>range, ms</th>", cli_rows);
 }
 
 /* ---- claims */
@@ -287,6 +289,8 @@ int report_data(struct html *h, const struct report *r)
 			html(h, "<li>");
 			if (html_download(h, path, slash ? slash + 1 : path))
 				return -1;
+			if (j < r->files && r->file[j].facts)
+				report_command(h, r->file + j);
 			html(h, "</li>\n");
 		}
 		html(h, "</ul>\n");

@@ -48,10 +48,11 @@ static void path_curve(struct chart *c, const struct results *r, size_t first, d
 	chart_name(c, y[n - 1], dilated ? "dilated" : s->name, s->colour);
 }
 
-static void path_figure(struct html *h, const struct results *r, const char *what, const char *unit,
+static void path_figure(struct html *h, const struct report *all, size_t machine, const char *what, const char *unit,
 			double (*value)(const struct path_point *))
 {
 	struct chart c;
+	const struct results *r = &all->machine[machine].results;
 	double x0 = INFINITY, x1 = 0, y1 = 1;
 	for (size_t i = 0; i < r->paths; i++) {
 		x0 = fmin(x0, r->path[i].n);
@@ -66,7 +67,7 @@ static void path_figure(struct html *h, const struct results *r, const char *wha
 		if (first_of_layer(r, i))
 			path_curve(&c, r, i, value);
 	chart_close(&c);
-	html_command(h, "n2d-bench paths");
+	report_commands(h, all, machine, "paths/1");
 	html(h, "</figure>\n");
 }
 
@@ -74,8 +75,7 @@ void report_paths(struct html *h, const struct report *r)
 {
 	int begun = 0;
 	for (size_t i = 0; i < r->machines; i++) {
-		const struct results *x = &r->machine[i].results;
-		if (!x->paths)
+		if (!r->machine[i].results.paths)
 			continue;
 		if (!begun++) {
 			report_heading(h, "paths", "Sequential operations and path length");
@@ -86,8 +86,8 @@ void report_paths(struct html *h, const struct report *r)
 		}
 		report_subject(h, r, i);
 		html(h, "<div class=\"grid\">\n");
-		path_figure(h, x, "Sequential operations", "operations", sequential);
-		path_figure(h, x, "Path from the first position to the last", "steps", path_length);
+		path_figure(h, r, i, "Sequential operations", "operations", sequential);
+		path_figure(h, r, i, "Path from the first position to the last", "steps", path_length);
 		html(h, "</div>\n");
 	}
 }
@@ -179,7 +179,7 @@ void report_sets(struct html *h, const struct report *r)
 		}
 		report_subject(h, r, i);
 		sets_table(h, m, t, set, n);
-		html_command(h, "n2d-bench layers");
+		report_commands(h, r, i, "layers/1");
 	}
 }
 
@@ -217,5 +217,6 @@ void report_machines(struct html *h, const struct report *r)
 		html(h, "</tr>\n");
 	}
 	html(h, "</tbody></table></div>\n");
-	html_command(h, "n2d-bench layers");
+	for (size_t i = 0; i < r->machines; i++)
+		report_commands(h, r, i, "layers/1");
 }

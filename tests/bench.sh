@@ -298,6 +298,15 @@ for change in s/2e-6/-1/ s/2e-6/inf/ s/avx2,1/avx2,0/ s/,program/,prog/; do
 	run 2 ./n2d-bench table --peers "$scratch/broken.csv"
 	err 'broken\.csv:[0-9]+: '
 done
+# What was called is beside every file of times and paths, as it was called.
+if grep -q 'HAVE_JANSSON 1' config.h; then
+	for arguments in "layers --layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1 --no-limits --benchmark_filter=forward" 'paths --layer rnn --n 16'; do
+		what="arguments of $arguments"
+		./n2d-bench $arguments --csv "$scratch/a.csv" >"$scratch/out" 2>"$scratch/err"
+		tr -d '" ,' <"$scratch/a.json" | sed '1,/arguments:/d; /\]/,$d' | tr '\n' ' ' >"$scratch/out"
+		out "^$arguments --csv $scratch/a\.csv $"
+	done
+fi
 # Whatever ends a run, its file is there whole, and nothing else.
 small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1"
 # Under nohup HUP is ignored, and stays so.

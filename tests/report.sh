@@ -94,6 +94,18 @@ fi
 run 0 one=mixed/layers.csv one=mixed/paths.csv two=mixed/other.csv
 page '<h3>two</h3>'
 
+# The command under what was measured has the arguments that its file was made with, words of a shell.
+cp -r slow called
+echo '{"schema": "n2d-machine/1", "arguments": ["layers", "--n", "16..4096", "--benchmark_filter=^(rnn|it'"'"'s)$"]}' >called/layers.json
+echo '{"schema": "n2d-machine/1", "arguments": ["paths", "--n", "16..128"]}' >called/paths.json
+cp called/layers.csv "called/two words.csv"
+run 0 called
+if grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h"; then
+	[ "$(grep -c '<code>n2d-bench paths --n 16\.\.128</code>' report.html)" = 3 ] && good || bad "$what: under two figures and at the file"
+	page "<code>n2d-bench layers --n 16\.\.4096 '--benchmark_filter=\^\(rnn\|it'.''s\)\\$'</code>"
+fi
+page "called/paths.csv 'called/two words.csv'</code>"
+
 # All other files, and texts that would be markup.
 evil='<script>alert(1)</script>'
 quote='""><img src=x onerror=alert(2)>&amp;'
