@@ -102,6 +102,17 @@ what='layers --peers with oneDNN, where it is'
 env $steered ./n2d-bench layers --layer rnn,lstm,gru,convolution --n 5 --d 6 --batch 3 --threads 1 --samples 1 --no-limits --peers=onednn \
 	>"$scratch/out" 2>"$scratch/err" && good || bad "$what fails"
 ! grep -q 'peer onednn: oneDNN 2' "$scratch/err" || out '^all +[0-9.]+x +8 '
+# What would steer PyTorch is told by both scripts, and not passed on: here a module of its name says what it was given.
+if [ -x /usr/bin/python3 ]; then
+	printf 'import os\nprint(*os.environ)\nraise ModuleNotFoundError("none")\n' >"$scratch/lib/torch.py"
+	for script in 'torch_layers.py /dev/null 1' 'torch_step.py --threads 1'; do
+		what="${script%% *} where the environment steers PyTorch"
+		PYTHONPATH=$scratch/lib ATEN_CPU_CAPABILITY=default OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=3 \
+			/usr/bin/python3 -B "${srcdir:-.}/bench/peers/"$script >"$scratch/out" 2>"$scratch/err"
+		[ "$(grep -c "^${script%% *}: [A-Z_]*=.* is in the environment and is not passed on" "$scratch/err")" = 3 ] && good || bad "$what: not told once each"
+		grep -qE 'ATEN_|OPENBLAS_' "$scratch/out" && bad "$what: passed on" || good
+	done
+fi
 run 2 ./n2d-bench layers --peers=mkl
 err "--peers: unknown 'mkl'"
 run 2 ./n2d-bench layers $small --peers=pytorch-best --peer-path pytorch-best=/bin/false

@@ -20,8 +20,9 @@ How to set PyTorch as well as it can be set (--best is the first three; and try 
 --adam foreach    Adam over lists of tensors instead of tensor by tensor.
 --threads N       Left alone PyTorch takes as many threads as it counts cores, which in a virtual machine may be one.
 
-OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE must be unset: they force another processor's kernels. The script starts itself
-again with the environment these options need, without the two. The kernels OpenBLAS chose are printed ("core").
+What steers PyTorch and its libraries (STEERING) is set for somebody else, forces another processor's kernels or numbers of threads, and is
+taken out of the environment, which is told on standard error. The script starts itself again with the environment these options need. The
+kernels OpenBLAS chose are printed ("core").
 
 --serve           for interleaving with others: after two untimed steps the line of JSON, then for each line read one step and a
                   line with its seconds; ends with the input.
@@ -37,6 +38,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BLAS = {"openmp": "openblas-openmp", "pthread": "openblas-pthread", "reference": "blas"}
+
+STEERING = ("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "GOTO_NUM_THREADS", "OMP_THREAD_LIMIT", "ONEDNN_MAX_CPU_ISA", "OPENBLAS_CORETYPE",
+            "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS")
 
 
 def arguments():
@@ -59,7 +63,9 @@ def arguments():
 
 def environment(o):
     """What the C library and the loader read before the program starts."""
-    e = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    e = {k: v for k, v in os.environ.items() if k not in STEERING}
+    for k in sorted(os.environ.keys() - e.keys()):
+        print(f"{os.path.basename(sys.argv[0])}: {k}={os.environ[k]} is in the environment and is not passed on to PyTorch", file=sys.stderr)
     if o.heap == "keep":
         e.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_=str(1 << 40), MALLOC_TOP_PAD_=str(1 << 26))
     if o.blas != "system":
