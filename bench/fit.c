@@ -129,7 +129,7 @@ int fit_first_below(const double *a, const double *b, const double *tie, size_t 
 	return 0;
 }
 
-double fit_crossing(const double *n, const double *a, const double *b, const double *tie, size_t points)
+double fit_crossing(const double *n, const double *a, const double *b, const double *tie, size_t points, double bracket[2])
 {
 	double at = 0;
 	int last = 0, changes = 0;
@@ -139,6 +139,8 @@ double fit_crossing(const double *n, const double *a, const double *b, const dou
 		if (s > 0 && last < 0) {
 			double l = log(a[from] / b[from]), r = log(a[i] / b[i]);
 			at = exp(log(n[from]) + (log(n[i]) - log(n[from])) * l / (l - r));
+			if (bracket)
+				bracket[0] = n[from], bracket[1] = n[i];
 		}
 		if (s) {
 			last = s;

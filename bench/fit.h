@@ -21,8 +21,9 @@ double fit_at(const struct fit *f, double n, double d);
 
 /* n at which curve a stops being below curve b, both over the same ascending n: by a straight line on log axes between the
  * points before and after. Points where the two are within tie[i] of each other (of the logarithms) say neither. 0: a is never below;
- * INFINITY: a is still below at the last point that says; NAN: the two change places more than once, which two costs of these terms do not: noise. */
-double fit_crossing(const double *n, const double *a, const double *b, const double *tie, size_t points);
+ * INFINITY: a is still below at the last point that says; NAN: the two change places more than once, which two costs of these terms do not: noise.
+ * bracket: those two points' n, where there is a crossing; or NULL. */
+double fit_crossing(const double *n, const double *a, const double *b, const double *tie, size_t points, double bracket[2]);
 /* Which is below at the first point that says: -1 a, 1 b, 0 none does. */
 int fit_first_below(const double *a, const double *b, const double *tie, size_t points);
 

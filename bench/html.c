@@ -20,11 +20,11 @@ static const char head[] =
 
 static const char style[] =
 	"<style>\n"
-	":root{--bg:#fff;--fg:#1b1f24;--soft:#5b6570;--line:#d9dee4;--card:#f5f7f9;--accent:#0072b2;--good:#1a7f4b;--bad:#c0392b;--lift:0%}\n"
+	":root{--bg:#fff;--fg:#1b1f24;--soft:#5b6570;--line:#d9dee4;--card:#f5f7f9;--accent:#0072b2;--good:#1a7f4b;--bad:#c0392b;--shade:#0005;--lift:0%}\n"
 	"@media (prefers-color-scheme:dark){:root{--bg:#14171b;--fg:#e8ebee;--soft:#9ea8b3;--line:#343b43;--card:#1d2228;--accent:#5cb8ee;"
-	"--good:#58c98b;--bad:#ff8a7a;--lift:40%}}\n"
+	"--good:#58c98b;--bad:#ff8a7a;--shade:#fff6;--lift:40%}}\n"
 	"*{box-sizing:border-box}\n"
-	"body{margin:0 auto;max-width:80rem;padding:1rem;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}\n"
+	"body{margin:0 auto;max-width:80rem;padding:1rem;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif;overflow-wrap:break-word}\n"
 	"h1{font-size:1.7rem;line-height:1.2;margin:.5rem 0}h2{font-size:1.3rem;margin:2.6rem 0 .5rem;border-top:1px solid var(--line);padding-top:1rem}\n"
 	"h3{font-size:1.02rem;margin:1.3rem 0 .3rem}h4{font-size:.92rem;margin:.8rem 0 .2rem;color:var(--soft)}p{margin:.4rem 0;max-width:48rem}a{color:var(--accent)}\n"
 	"nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:.8rem 0}\n"
@@ -40,10 +40,10 @@ static const char style[] =
 	"svg .c{stroke:var(--c);stroke:color-mix(in srgb,var(--c),#fff var(--lift));fill:none;stroke-width:2;stroke-linejoin:round}\n"
 	"svg .dashed{stroke-dasharray:6 4}svg .d{fill:var(--c);fill:color-mix(in srgb,var(--c),#fff var(--lift))}\n"
 	"svg text.name{fill:var(--c);fill:color-mix(in srgb,var(--c),#fff var(--lift));font-weight:600}\n"
-	".scroll{overflow-x:auto;margin:.5rem 0}table{border-collapse:collapse;font-size:.86rem;font-variant-numeric:tabular-nums}\n"
+	".scroll{overflow-x:auto;margin:.5rem 0;background:linear-gradient(to right,var(--bg) 1rem,transparent) 0/2.5rem 100% no-repeat local,linear-gradient(to left,var(--bg) 1rem,transparent) 100%/2.5rem 100% no-repeat local,linear-gradient(to right,var(--shade),transparent) 0/.9rem 100% no-repeat,linear-gradient(to left,var(--shade),transparent) 100%/.9rem 100% no-repeat}table{border-collapse:collapse;font-size:.86rem;font-variant-numeric:tabular-nums}\n"
 	"th,td{padding:.28rem .5rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}\n"
 	"th{color:var(--soft);font-weight:600;vertical-align:bottom;white-space:normal}tr:first-child>th:first-child,td:first-child,.left{text-align:left}\n"
-	"td:first-child{font-weight:600}.stated{color:var(--soft)}.measured{background:var(--card)}.wrap{white-space:normal;min-width:16rem}.narrow{white-space:normal;min-width:6.5rem}sup,sub{line-height:0}\n"
+	"td:first-child{font-weight:600}.stated{color:var(--soft)}.measured{background:color-mix(in srgb,var(--fg) 4%,transparent)}.wrap{white-space:normal;min-width:16rem}.narrow{white-space:normal;min-width:6.5rem}sup,sub{line-height:0}\n"
 	".group{border-left:2px solid var(--line)}.good{color:var(--good)}.bad{color:var(--bad)}\n"
 	".bar{display:inline-block;width:6rem;height:.7em;background:var(--line);border-radius:.2em;margin-right:.5em;overflow:hidden;print-color-adjust:exact}\n"
 	".t1{font-size:.82rem}.t1 th,.t1 td{padding:.28rem .3rem}.t1 .bar{width:2rem}.t1 td:first-child,.t1 tr:first-child>th:first-child{position:sticky;left:0;background:var(--bg);white-space:normal;min-width:7.5rem}.top td{vertical-align:top}.bar i{display:block;height:100%;background:var(--accent);print-color-adjust:exact}\n"
@@ -52,7 +52,7 @@ static const char style[] =
 	"@media print{body{max-width:none;font-size:12px;padding:0}nav{display:none}h2,h3{break-after:avoid}.scroll{overflow:visible}table{font-size:10px}.grid{grid-template-columns:1fr 1fr}\n"
 	"th,td{padding:.15rem .3rem}.t1{font-size:8px}.t1 th,.t1 td{padding:.15rem}.t1 .bar{display:none}.t1 .narrow{min-width:4rem}"
 	".t1 td:first-child,.t1 tr:first-child>th:first-child{min-width:4.5rem}.tile{border:1px solid var(--line)}tr{break-inside:avoid}}\n"
-	"@media print{:root{--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--card:#f5f5f5;--accent:#0072b2;--good:#1a7f4b;--bad:#c0392b;--lift:0%}}\n"
+	"@media print{:root{--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--card:#f5f5f5;--accent:#0072b2;--good:#1a7f4b;--bad:#c0392b;--shade:transparent;--lift:0%}}\n"
 	"</style>\n</head>\n<body>\n";
 
 const char *as_text(const char *format, ...)

@@ -55,29 +55,39 @@ void report_bar(struct html *h, double part, const char *text)
 	     as_text("%.1f", part > 1 ? 100 : part > 0 ? 100 * part : 0), text);
 }
 
+/* json_t of those that made a file; NULL: not told, by an old file, or there is no jansson. */
+static void *arguments(const struct report_file *f)
+{
+#ifdef HAVE_JANSSON
+	json_t *all = json_object_get(f->facts, "arguments");
+	return json_array_size(all) ? all : NULL;
+#else
+	return f->facts;
+#endif
+}
+
 void report_command(struct html *h, const struct report_file *f)
 {
-	size_t words = 0;
 	html(h, "<p class=\"command\"><code>n2d-bench");
+	if (!arguments(f)) /* the command is called as the schema is */
+		html(h, " $", as_text("%.*s", (int)strcspn(f->schema, "/"), f->schema));
 #ifdef HAVE_JANSSON
 	size_t i;
-	json_t *word, *all = json_object_get(f->facts, "arguments");
-	json_array_foreach(all, i, word)
-		if (json_is_string(word)) {
+	json_t *word;
+	json_array_foreach((json_t *)arguments(f), i, word)
+		if (json_is_string(word))
 			html_word(h, json_string_value(word));
-			words++;
-		}
 #endif
-	if (!words) /* an old file, or none: the command is called as the schema is */
-		html(h, " $", as_text("%.*s", (int)strcspn(f->schema, "/"), f->schema));
 	html(h, "</code></p>\n");
 }
 
 void report_commands(struct html *h, const struct report *r, size_t machine, const char *schema)
 {
 	const struct report_file *f;
+	int plain = 0;
 	for (size_t at = 0; (f = report_next(r, machine, schema, &at));)
-		report_command(h, f);
+		if (arguments(f) || !plain++)
+			report_command(h, f);
 }
 
 static int marked;

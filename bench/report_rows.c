@@ -147,11 +147,22 @@ static const char *level_name(const struct roof_rates *r, const struct roof_rate
 	return "memory";
 }
 
+static int any_rates(const struct roof_rates *r, enum rates what)
+{
+	size_t i = 0;
+	while (i < r->n && !is_of(r->rate + i, what))
+		i++;
+	return i < r->n;
+}
+
 /* Rows: kernel, level, threads; columns: instruction sets. */
-static void rates(struct html *h, const struct roof_rates *r, enum rates what)
+static void rates(struct html *h, const struct roof_rates *r, enum rates what, const char *title)
 {
 	const char *isa[16];
 	size_t isas = 0;
+	if (!any_rates(r, what))
+		return;
+	html(h, title);
 	for (size_t i = 0; i < r->n; i++) {
 		size_t j = 0;
 		while (j < isas && strcmp(isa[j], r->rate[i].isa) != 0)
@@ -212,52 +223,72 @@ static int read_peaks(struct roof_rates *r, const struct csv *c)
 	return 0;
 }
 
-static int limits_of(struct html *h, const struct report *r, size_t machine)
+/* schema: of the files that they are from. */
+static int read_limits(struct roof_rates *all, const char **schema, const struct report *r, size_t machine)
 {
-	struct roof_rates all = {.n = 0};
 	const struct report_file *f;
-	const char *schema = "layers/1";
-	for (size_t at = 0; (f = report_next(r, machine, "roof/1", &at));)
-		if (read_rates(&all, &f->csv))
+	*schema = "roof/1";
+	for (size_t at = 0; (f = report_next(r, machine, *schema, &at));)
+		if (read_rates(all, &f->csv))
 			return -1;
-	if (all.n)
-		schema = "roof/1";
-	for (size_t at = 0; !all.n && (f = report_next(r, machine, "layers/1", &at));)
-		if (read_peaks(&all, &f->csv))
+	if (all->n)
+		return 0;
+	*schema = "layers/1";
+	for (size_t at = 0; (f = report_next(r, machine, *schema, &at));)
+		if (read_peaks(all, &f->csv))
 			return -1;
-	html(h, "<h4>Peak of multiply-adds, GFLOP/s</h4>\n");
-	rates(h, &all, PEAKS);
-	if (strcmp(schema, "roof/1") == 0) {
-		html(h, "<h4>Reading by memory level, GB/s: the best of all sizes in it</h4>\n");
-		rates(h, &all, READING);
-		html(h, "<details><summary>Copying, triad (z = x + a y) and updating in place</summary>\n");
-		rates(h, &all, OTHER_STREAMS);
+	return 0;
+}
+
+static void limits(struct html *h, const struct roof_rates *all)
+{
+	rates(h, all, PEAKS, "<h4>Peak of multiply-adds, GFLOP/s</h4>\n");
+	rates(h, all, READING, "<h4>Reading by memory level, GB/s: the best of all sizes in it</h4>\n");
+	if (any_rates(all, OTHER_STREAMS)) {
+		rates(h, all, OTHER_STREAMS, "<details><summary>Copying, triad (z = x + a y) and updating in place</summary>\n");
 		html(h, "</details>\n");
 	}
 	report_marks(h);
-	report_commands(h, r, machine, schema);
+}
+
+/* begun: the section's head is there. */
+static int limits_of(struct html *h, const struct report *r, size_t machine, int *begun)
+{
+	const struct report_machine *m = r->machine + machine;
+	struct roof_rates all = {.n = 0};
+	const char *schema;
+	size_t at = 0;
+	if (read_limits(&all, &schema, r, machine))
+		return -1;
+	if (!m->facts && !all.n)
+		return 0;
+	if (!*begun) {
+		report_heading(h, "machine", "Machine and limits");
+		html(h, "<div class=\"grid\">\n");
+		*begun = 1;
+	}
+	html(h, "<div><h3>$</h3>\n", m->name);
+	if (m->facts)
+		facts(h, m->facts, !report_next(r, machine, "roof/1", &at));
+	else
+		html(h, "<p class=\"soft\">There is no machine file (NAME.json) beside its CSV files.</p>\n");
+	if (r->machines == 1 && all.n) /* beside the facts */
+		html(h, "</div><div>\n");
+	if (all.n) {
+		limits(h, &all);
+		report_commands(h, r, machine, schema);
+	}
+	html(h, "</div>\n");
 	return 0;
 }
 
 int report_limits(struct html *h, const struct report *r)
 {
-	report_heading(h, "machine", "Machine and limits");
-	html(h, "<div class=\"grid\">\n");
-	for (size_t i = 0; i < r->machines; i++) {
-		const struct report_machine *m = r->machine + i;
-		size_t at = 0;
-		html(h, "<div><h3>$</h3>\n", m->name);
-		if (m->facts)
-			facts(h, m->facts, !report_next(r, i, "roof/1", &at));
-		else
-			html(h, "<p class=\"soft\">There is no machine file (NAME.json) beside its CSV files.</p>\n");
-		if (r->machines == 1) /* beside the facts */
-			html(h, "</div><div>\n");
-		if (limits_of(h, r, i))
+	int begun = 0;
+	for (size_t i = 0; i < r->machines; i++)
+		if (limits_of(h, r, i, &begun))
 			return -1;
-		html(h, "</div>\n");
-	}
-	html(h, "</div>\n");
+	html(h, begun ? "</div>\n" : "");
 	return 0;
 }
 

@@ -79,7 +79,7 @@ void report_paths(struct html *h, const struct report *r)
 			continue;
 		if (!begun++) {
 			report_heading(h, "paths", "Sequential operations and path length");
-			html(h, "<p>Left: operator calls of one forward pass of which each waits for the one before. Right: steps "
+			html(h, "<p>Sequential operations: calls of one forward pass of which each waits for the one before. Path: steps "
 			     "on the shortest way from the first "
 				"position to the last, over as many stacked layers as it takes. A flat line does not grow with the "
 					"length.</p>\n");

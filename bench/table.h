@@ -33,6 +33,7 @@ struct table_row {
 struct table_pair {
 	const char *a, *b; /* a is cheaper at short lengths */
 	double to;                                     /* the longest length both were measured at */
+	double bracket[2];                             /* of n, the measured lengths that it lies between */
 	double n, predicted, mixing, mixing_predicted; /* n*; INFINITY: a stays cheaper; NAN: unclear, or mixing not measured */
 };
 

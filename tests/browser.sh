@@ -37,6 +37,16 @@ quiet() { # WHAT
 	[ -s "$scratch/asked" ] && bad "$1: asks the network for $(head -n 1 "$scratch/asked")" || good
 }
 
+# Whether something sticks out of a page at this width (wide tables scroll in boxes of their own), in the title: measured in a frame, since a
+# window of headless Chromium is some 500 pixels wide at least.
+fits() { # PAGE WIDTH
+	sed 's/<meta http-equiv[^>]*>//; s|</body>|<script>parent.postMessage("wide " + (document.documentElement.scrollWidth - innerWidth) + " of " + innerWidth + ", Table 1 " + Math.max(0, ...[...document.querySelectorAll(".t1")].map(t => t.scrollWidth - t.parentNode.clientWidth)), "*")</script></body>|' \
+		"$out/$1.html" >"$scratch/wide.html"
+	echo "<script>onmessage = e => document.title = e.data</script><iframe src=wide.html style='width:$2px;height:800px;border:0'></iframe>" >"$scratch/frame.html"
+	open "$scratch/frame.html" 1400 900 light --virtual-time-budget=3000 --dump-dom
+	grep -q "<title>wide \(0\|-[0-9]*\) of $2," "$scratch/dom" && good || bad "$1: wider than a window of $2: $(grep -o '<title>[^<]*' "$scratch/dom")"
+}
+
 set -- # machines whose results are kept
 for machine in "${srcdir:-.}"/results/*/; do
 	[ -f "$machine/layers.csv" ] && set -- "$@" "${machine%/}"
@@ -60,15 +70,16 @@ for page in one two; do
 		open "$out/$page.html" 1300 900 $scheme --screenshot="$out/$page-desk-$scheme.png"
 		quiet "$page, desk, $scheme"
 	done
-	# The whole page, and whether something sticks out of it (wide tables scroll in boxes of their own).
-	sed 's/<meta http-equiv[^>]*>//; s|</body>|<script>document.title = "wide " + (document.documentElement.scrollWidth - innerWidth) + ", Table 1 " + Math.max(...[...document.querySelectorAll(".t1")].map(t => t.scrollWidth - t.parentNode.clientWidth))</script></body>|' "$out/$page.html" \
-		>"$scratch/wide.html"
 	for width in 390 1200 1300; do
-		open "$scratch/wide.html" $width 844 light --dump-dom
-		grep -q '<title>wide \(0\|-[0-9]*\),' "$scratch/dom" && good || bad "$page: wider than a window of $width: $(grep -o '<title>[^<]*' "$scratch/dom")"
+		fits "$page" $width
 		[ $width = 390 ] || { grep -q 'Table 1 \(0\|-[0-9]*\)<' "$scratch/dom" && good || bad "$page: Table 1 is cut at $width: $(grep -o '<title>[^<]*' "$scratch/dom")"; }
 		open "$out/$page.html" $width 9000 light --screenshot="$out/$page-whole-$width.png"
 	done
 done
+# A small phone, and names without a place to break.
+mkdir "$scratch/long"
+printf 'schema,id,where,op,seconds,calls,flops\nprofile/1,"decode/avx512/model=tiny,beam=4,cache=yes,threads=2",encoder,gemm,1,1,2\n' >"$scratch/long/profile.csv"
+cp "$1"/*.csv "$scratch/long"
+./n2d-bench report "$scratch/long" -o "$out/long.html" && fits long 320
 echo "$passed passed, $failed failed; pictures in $out"
 [ "$failed" = 0 ]

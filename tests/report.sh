@@ -50,7 +50,8 @@ page '<b>Time of a layer, forward</b>, d = 64, avx2, 1 thread'
 page '<b>Sequential operations</b>'
 page '<code>n2d-bench table --isa avx2 --threads 1 --pass forward slow/layers.csv slow/paths.csv</code>'
 page "default-src 'none'"
-no 'Side by side<'
+no 'Side by side<|Left: '
+page '<b>n = 256–512</b><span>Between these measured lengths the LSTM becomes faster than self-attention \(d = 64\)</span><small>interpolated 300; by'
 [ "$(grep -c '<figure>' report.html)" = "$(awk '/<figure>/ {open = 1} /class="command"/ && open {n++; open = 0} END {print n}' report.html)" ] && good ||
 	bad "$what: a figure has no command under it"
 # What the links say is what the files hold.
@@ -105,6 +106,19 @@ if grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h"; then
 	page "<code>n2d-bench layers --n 16\.\.4096 '--benchmark_filter=\^\(rnn\|it'.''s\)\\$'</code>"
 fi
 page "called/paths.csv 'called/two words.csv'</code>"
+
+# What says nothing of a section gets no heading of it.
+mkdir kernels
+cat >kernels/kernels.csv <<CSV
+schema,id,op,isa,threads,shape,state,seconds,clean,program
+kernels/1,a,gemm,avx2,1,M=1,warm,1e-3,1,n2d
+CSV
+run 0 kernels
+[ "$(grep -o '<h[234][^<]*' report.html)" = '<h2 id="data">The data' ] && good || bad "$what: a heading without a section"
+printf 'schema,id,kernel,isa,threads,level,seconds,clean,flops,bytes\nroof/1,a,fma_peak,avx2,1,,1,1,2e9,0\n' >kernels/roof.csv
+run 0 kernels
+page '^<h4>Peak of multiply-adds'
+no '<h4>Reading|<summary>Copying'
 
 # All other files, and texts that would be markup.
 evil='<script>alert(1)</script>'

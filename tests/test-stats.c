@@ -97,24 +97,24 @@ static void test_crossing(void **state)
 	(void)state;
 	const double n[] = {64, 128, 256, 512}, square[] = {1, 4, 16, 64}, line[] = {3, 6, 12, 24}, tie[] = {.03, .03, .03, .03};
 	/* a ~ n^2, b ~ n: equal where (n/64)^2 = 3 n/64. */
-	UNIT_NEAR("", "n*", 0, fit_crossing(n, square, line, tie, 4), 192, 1e-9);
-	assert_true(fit_crossing(n, line, square, tie, 4) == INFINITY);
-	assert_true(fit_crossing(n, square, line, tie, 1) == INFINITY);
+	UNIT_NEAR("", "n*", 0, fit_crossing(n, square, line, tie, 4, NULL), 192, 1e-9);
+	assert_true(fit_crossing(n, line, square, tie, 4, NULL) == INFINITY);
+	assert_true(fit_crossing(n, square, line, tie, 1, NULL) == INFINITY);
 	const double never[] = {5, 8, 20, 70};
-	assert_true(fit_crossing(n, never, line, tie, 4) == 0);
+	assert_true(fit_crossing(n, never, line, tie, 4, NULL) == 0);
 	/* Ties say nothing: 1 % below, then clearly above, is never below. */
 	const double tied[] = {2.97, 6.01, 13, 30};
-	assert_true(fit_crossing(n, tied, line, tie, 4) == 0);
+	assert_true(fit_crossing(n, tied, line, tie, 4, NULL) == 0);
 	assert_int_equal(fit_first_below(tied, line, tie, 4), 1);
 	assert_int_equal(fit_first_below(square, line, tie, 4), -1);
 	assert_int_equal(fit_first_below(tied, line, tie, 2), 0);
 	const double through[] = {2, 6.01, 13, 70}; /* below, tie, above: between the first and the third */
-	double crossed = fit_crossing(n, through, line, tie, 4);
-	assert_true(crossed > 64 && crossed < 256);
+	double between[2], crossed = fit_crossing(n, through, line, tie, 4, between);
+	assert_true(between[0] == 64 && between[1] == 256 && crossed > 64 && crossed < 256);
 	const double restless[] = {2, 7, 11, 70}; /* below, above, below, above */
-	assert_true(isnan(fit_crossing(n, restless, line, tie, 4)));
+	assert_true(isnan(fit_crossing(n, restless, line, tie, 4, NULL)));
 	const double scattered[] = {.03, .2, .03, .03}; /* above at the second point, but not by more than they scatter */
-	assert_true(fit_crossing(n, restless, line, scattered, 4) > 256);
+	assert_true(fit_crossing(n, restless, line, scattered, 4, NULL) > 256);
 	struct fit a = {.c = {0, 4e-11, 1e-11}}, b = {.c = {0, 1.4e-10, 0}};
 	UNIT_NEAR("", "predicted", 0, fit_crossing_predicted(&a, &b, 512), 5120, 1); /* 4d + n = 14d */
 	assert_true(isinf(fit_crossing_predicted(&b, &a, 512))); /* below from there on */
