@@ -22,7 +22,7 @@
 
 static const char usage[] =
 	"usage: n2d-bench kernels [options] [ID...]\n\n"
-	"Times every kernel (one thread) and operator on its shapes, each checked first, in per cent of the limit\n"
+	"Times every kernel (one thread) and operator on its shapes, each checked first (products and attention by sample), in per cent of the limit\n"
 	"min(peak, intensity x bandwidth) measured in the same minute (intensity: operations a byte). An ID is op/isa/shape as it is printed.\n\n"
 	"  --isa LIST        instruction sets (default: all this processor has)\n"
 	"  --threads LIST    threads of the operators (default: 1 and all)\n"

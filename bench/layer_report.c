@@ -23,12 +23,12 @@ void layer_row(const struct bench_case *c, size_t sample, void *user)
 	const struct n2d_layer_config *k = &l->shape.c;
 	const struct sample *s = c->sample + sample;
 	csv_row(user,
-		"\"%s\",%s,%s,%d,%s,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%d,%zu,%zu,%.9g,%.9g,%.9g,%d,%.17g,%.17g,%.17g,%.17g,%zu,"
+		"\"%s\",%s,%s,%d,%s,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%d,%zu,%zu,%.9g,%.9g,%.9g,%d,%.17g,%.17g,%.17g,%.17g,%s,"
 		"%.6g,%.6g,%.6g,%zu,%.17g,%s,\"%s\",%s",
 		c->id, l->kind->name, c->ctx->k->isa, c->ctx->threads, pass_name(l), l->shape.B, l->shape.n, k->D, k->H, k->R,
 		k->W, k->dilation, k->F, k->causal, sample, s->calls, s->seconds, part(l, s, N2D_PART_MIXING),
 		part(l, s, N2D_PART_PROJECTION), s->clean, l->work.flops, l->mixing_flops, l->work.bytes, l->work.footprint,
-		l->limit.level + 1, l->limit.peak, l->limit.bandwidth, l->limit.seconds, l->params, l->memory_bytes,
+		l->limit.level, l->limit.peak, l->limit.bandwidth, l->limit.seconds, l->params, l->memory_bytes,
 		l->peer ? l->peer->name : "n2d", program_version(l), program_isa(l));
 }
 
@@ -62,13 +62,15 @@ static void print_line(const struct layer_case *l)
 	if (l->c.samples > 4096)
 		return;
 	struct stat_summary s = stat_summarise(x, sample_seconds(&l->c, -1, x));
-	char name[NAME_ROOM], mixing[32] = "-", memory[32] = "-";
+	char name[NAME_ROOM], mixing[32] = "-", memory[32] = "-", limit[32] = "-";
 	if (!l->peer) {
 		snprintf(mixing, sizeof mixing, "%.1f", 1e6 * sample_median(&l->c, N2D_PART_MIXING));
 		snprintf(memory, sizeof memory, "%.1f", l->memory_bytes / (1 << 20));
 	}
-	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %5.0f%% %10s%s\n", name_of(l, name), l->shape.n, l->shape.c.D,
-	       1e6 * s.median, 100 * s.mad / s.median, mixing, l->work.flops / s.median / 1e9, 100 * l->limit.seconds / s.median, memory,
+	if (l->limit.seconds > 0)
+		snprintf(limit, sizeof limit, "%.0f%%", 100 * l->limit.seconds / s.median);
+	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %6s %10s%s\n", name_of(l, name), l->shape.n, l->shape.c.D,
+	       1e6 * s.median, 100 * s.mad / s.median, mixing, l->work.flops / s.median / 1e9, limit, memory,
 	       sample_mark(&l->c));
 }
 

@@ -50,7 +50,7 @@ size_t limits_cases(struct limits *l, struct bench_case **c, size_t n)
 
 struct limit limits_of(const struct limits *l, const struct n2d_ctx *ctx, const struct work *w)
 {
-	struct limit r = {.level = roof_level_of(l->levels, w->footprint / ctx->threads), .peak = NAN, .bandwidth = NAN};
+	struct limit r = {.level = roof_level_name(l->levels, w->footprint / ctx->threads), .peak = NAN, .bandwidth = NAN};
 	const struct roof_case *fma = find(l, ctx, ROOF_FMA, 0), *stream = find(l, ctx, w->stream, stream_bytes(ctx, w));
 	if (fma && w->flops > 0) {
 		r.peak = roof_rate(fma);

@@ -13,7 +13,7 @@ struct work {
 };
 
 struct limit {
-	size_t level; /* that holds the footprint */
+	const char *level; /* that holds the footprint, by name; "": none were looked for */
 	double peak, bandwidth; /* FLOP/s, bytes/s */
 	double seconds;         /* a call at the limit: max(flops / peak, bytes / bandwidth) */
 };

@@ -83,3 +83,8 @@ size_t roof_level_of(const struct roof_levels *l, double bytes_per_thread)
 		i++;
 	return i;
 }
+
+const char *roof_level_name(const struct roof_levels *l, double bytes_per_thread)
+{
+	return l->n ? l->level[roof_level_of(l, bytes_per_thread)].name : "";
+}

@@ -146,7 +146,7 @@ static void table1_row(struct html *h, const struct table_row *row)
 	html(h, "<tr>");
 	for (int i = 0; i + 1 < TABLE_CELLS; i++) {
 		html(h, "<td class=\"$\">", kind[i]);
-		if (i == 11 && row->percent.n)
+		if (i == 11 && row->percent.median > 0)
 			report_bar(h, row->percent.median / 100,
 				   as_text("%s (%s–%.0f)", c[11], as_text("%.0f", row->percent.min), row->percent.max));
 		else

@@ -139,8 +139,11 @@ static int is_of(const struct roof_rate *x, enum rates what)
 	return what == (is_peak(x) ? PEAKS : strcmp(x->kernel, "stream_read") == 0 ? READING : OTHER_STREAMS);
 }
 
+/* Files of before have numbers. */
 static const char *level_name(const struct roof_rates *r, const struct roof_rate *x)
 {
+	if (!atoi(x->level))
+		return x->level;
 	for (size_t i = 0; i < r->n; i++)
 		if (atoi(r->rate[i].level) > atoi(x->level))
 			return as_text("L%d", atoi(x->level));

@@ -212,7 +212,7 @@ void report_machines(struct html *h, const struct report *r)
 				row = strcmp(t->row[k].layer, layer) == 0 ? t->row + k : row;
 			ratio_cell(h, row ? ratio(&r->machine[i].results, &t->choice, &first->results, &first->forward.choice,
 						  layer) : NAN, most);
-			html(h, "<td>$</td>", row && row->percent.n ? as_text("%.0f %%", row->percent.median) : "–");
+			html(h, "<td>$</td>", row && row->percent.median > 0 ? as_text("%.0f %%", row->percent.median) : "–");
 		}
 		html(h, "</tr>\n");
 	}

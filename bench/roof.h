@@ -12,7 +12,7 @@ struct roof_case {
 	struct bench_case c;
 	enum roof_kind kind;
 	size_t bytes;  /* footprint of all threads together; 0 for ROOF_FMA */
-	size_t level;  /* index into roof_levels, where that is known */
+	const char *level; /* its name, where that is known */
 	size_t calls;
 	double flops, traffic; /* a call, all threads */
 };
@@ -42,5 +42,7 @@ int roof_find_levels(struct roof_levels *l, const struct n2d_ctx *ctx);
 /* Plateaus of a measured curve, footprints ascending. */
 void roof_plateaus(struct roof_levels *l, const size_t *bytes, const double *rate, size_t n);
 size_t roof_level_of(const struct roof_levels *l, double bytes_per_thread);
+/* "" when no levels were looked for. */
+const char *roof_level_name(const struct roof_levels *l, double bytes_per_thread);
 
 #endif

@@ -48,13 +48,13 @@ enum { ROOM = 4096 };
 static struct roof_case cases[ROOM];
 static size_t ncases;
 
-static void add(const struct n2d_ctx *ctx, enum roof_kind kind, size_t bytes, const struct roof_levels *l)
+static void add(const struct n2d_ctx *ctx, enum roof_kind kind, size_t bytes, const char *level)
 {
 	if (ncases == ROOM)
 		return;
 	struct roof_case *r = cases + ncases++;
 	roof_case_init(r, ctx, kind, bytes);
-	r->level = roof_level_of(l, (double)bytes / ctx->threads);
+	r->level = level;
 }
 
 /* The footprint for all threads together: the last level has one for all. */
@@ -66,18 +66,18 @@ static size_t probe(const struct roof_levels *l, size_t level, int threads)
 static void collect(const struct n2d_ctx *ctx, int contexts, const struct roof_levels *l)
 {
 	for (int i = 0; i < contexts; i++)
-		add(ctx + i, ROOF_FMA, 0, l);
+		add(ctx + i, ROOF_FMA, 0, "");
 	for (int i = 0; i < contexts; i++)
 		for (size_t v = 0; v < l->n; v++)
 			for (int k = ROOF_READ; k < ROOF_KINDS; k++)
-				add(ctx + i, k, probe(l, v, ctx[i].threads), l);
+				add(ctx + i, k, probe(l, v, ctx[i].threads), l->level[v].name);
 	for (int i = 0; i < contexts; i++)
 		for (double b = 8192; (whole_sweep || ctx[i].k == ctx->k) && b <= (double)roof_largest(); b *= 2)
 			for (int k = ROOF_READ; k < ROOF_KINDS; k++)
-				add(ctx + i, k, (size_t)b, l);
+				add(ctx + i, k, (size_t)b, roof_level_name(l, b / ctx[i].threads));
 }
 
-/* Cases that come twice (a probe that is a power of two) are one. */
+/* Cases that come twice (a probe that is a power of two) are one, of the level that it probes. */
 static size_t unique(struct bench_case **c)
 {
 	size_t n = 0;
@@ -111,7 +111,7 @@ static void row(const struct bench_case *c, size_t sample, void *user)
 	const struct roof_case *r = c->arg;
 	const struct sample *s = c->sample + sample;
 	csv_row(user, "\"%s\",%s,%s,%d,%zu,%s,%zu,%zu,%.9g,%d,%.17g,%.17g", c->id, roof_names[r->kind], c->ctx->k->isa,
-		c->ctx->threads, r->bytes, r->kind == ROOF_FMA ? "" : (char[]){(char)('1' + r->level), 0}, sample, s->calls,
+		c->ctx->threads, r->bytes, r->level, sample, s->calls,
 		s->seconds, s->clean, r->flops, r->traffic);
 }
 
@@ -136,27 +136,48 @@ static double rate(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, i
 	return NAN;
 }
 
-static void print(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int contexts, const struct roof_levels *l)
+static void print_peaks(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int contexts)
 {
-	printf("\npeak multiply-add, GFLOP/s\n");
+	const char *head = "\npeak multiply-add, GFLOP/s\n";
 	for (int i = 0; i < contexts; i++) {
 		const char *mark = "";
 		double peak = rate(c, n, ctx + i, ROOF_FMA, 0, &mark);
-		printf("  %-8s %2d thread%s %9.1f%s\n", ctx[i].k->isa, ctx[i].threads, ctx[i].threads > 1 ? "s" : " ", peak, mark);
+		if (isnan(peak))
+			continue;
+		printf("%s  %-8s %2d thread%s %9.1f%s\n", head, ctx[i].k->isa, ctx[i].threads, ctx[i].threads > 1 ? "s" : " ", peak, mark);
+		head = "";
 	}
-	printf("\nbandwidth, GB/s (levels by measurement: footprint a thread up to their capacity)\n"
-	       "  %-8s %10s %-10s %-8s %9s %9s %9s %9s\n", "level", "up to", "isa", "threads", "read", "copy", "triad", "update");
+}
+
+/* A row of the table; returns whether there was anything to tell. */
+static int print_level(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, const struct roof_levels *l, size_t v, const char *head)
+{
+	char upto[32] = "", cell[ROOF_KINDS][16];
+	const char *mark = "";
+	int any = 0;
+	for (int k = ROOF_READ; k < ROOF_KINDS; k++) {
+		double x = rate(c, n, ctx, k, probe(l, v, ctx->threads), &mark);
+		any |= !isnan(x);
+		snprintf(cell[k], sizeof cell[k], isnan(x) ? "-" : "%.1f", x);
+	}
+	if (v + 1 < l->n)
+		snprintf(upto, sizeof upto, "%.0f KiB", (double)l->level[v].capacity / 1024);
+	if (any)
+		printf("%s  %-8s %10s %-10s %-8d %9s %9s %9s %9s%s\n", head, l->level[v].name, upto, ctx->k->isa, ctx->threads, cell[ROOF_READ],
+		       cell[ROOF_COPY], cell[ROOF_TRIAD], cell[ROOF_UPDATE], mark);
+	return any;
+}
+
+static void print(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int contexts, const struct roof_levels *l)
+{
+	char head[256];
+	snprintf(head, sizeof head, "\nbandwidth, GB/s (levels by measurement: footprint a thread up to their capacity)\n"
+		 "  %-8s %10s %-10s %-8s %9s %9s %9s %9s\n", "level", "up to", "isa", "threads", "read", "copy", "triad", "update");
+	print_peaks(c, n, ctx, contexts);
 	for (size_t v = 0; v < l->n; v++)
-		for (int i = 0; i < contexts; i++) {
-			char upto[32] = "";
-			const char *mark = "";
-			if (v + 1 < l->n)
-				snprintf(upto, sizeof upto, "%.0f KiB", (double)l->level[v].capacity / 1024);
-			printf("  %-8s %10s %-10s %-8d", l->level[v].name, upto, ctx[i].k->isa, ctx[i].threads);
-			for (int k = ROOF_READ; k < ROOF_KINDS; k++)
-				printf(" %9.1f", rate(c, n, ctx + i, k, probe(l, v, ctx[i].threads), &mark));
-			puts(mark);
-		}
+		for (int i = 0; i < contexts; i++)
+			if (print_level(c, n, ctx + i, l, v, head))
+				*head = 0;
 }
 
 int bench_roof(int argc, char **argv)

@@ -75,7 +75,7 @@ void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL])
 	}
 	snprintf(c[11], TABLE_CELL, "%.0f", r->percent.median);
 	snprintf(c[12], TABLE_CELL, "%.0f..%.0f", r->percent.min, r->percent.max);
-	if (!r->percent.n || isnan(r->percent.median))
+	if (!(r->percent.median > 0)) /* nan: interrupted; 0: --no-limits */
 		snprintf(c[11], TABLE_CELL, "-"), snprintf(c[12], TABLE_CELL, "-");
 }
 

@@ -107,7 +107,7 @@ void timed_print(struct bench_case **c, size_t n, const struct roof_levels *leve
 		printf("%-58s %8.2f us %5.1f%% %9.1f %8.1f", c[i]->id, 1e6 * s.median, 100 * s.mad / s.median, t->work.flops / s.median / 1e9,
 		       t->work.bytes / s.median / 1e9);
 		if (levels->n)
-			printf("  %4.0f%%  %s", 100 * t->limit.seconds / s.median, memory ? levels->level[t->limit.level].name : "peak");
+			printf("  %4.0f%%  %s", 100 * t->limit.seconds / s.median, memory ? t->limit.level : "peak");
 		double faster = speedup(c, n, t);
 		if (!isnan(faster))
 			printf("  %.2fx one thread", faster);
@@ -129,8 +129,8 @@ void timed_row(const struct bench_case *c, size_t sample, void *user)
 {
 	const struct timed *t = timed_of(c);
 	const struct sample *s = c->sample + sample;
-	csv_row(user, "\"%s\",%s,%s,%d,\"%s\",%s,%zu,%zu,%.9g,%d,%.17g,%.17g,%.17g,%s,%zu,%.6g,%.6g,%.6g,%s,\"%s\",%s", c->id, t->op,
+	csv_row(user, "\"%s\",%s,%s,%d,\"%s\",%s,%zu,%zu,%.9g,%d,%.17g,%.17g,%.17g,%s,%s,%.6g,%.6g,%.6g,%s,\"%s\",%s", c->id, t->op,
 		c->ctx->k->isa, c->ctx->threads, t->shape, t->state, sample, s->calls, s->seconds, s->clean, t->work.flops,
-		t->work.bytes, t->work.footprint, roof_names[t->work.stream], t->limit.level + 1, t->limit.peak,
+		t->work.bytes, t->work.footprint, roof_names[t->work.stream], t->limit.level, t->limit.peak,
 		t->limit.bandwidth, t->limit.seconds, t->program, t->program_version, t->program_isa);
 }

@@ -318,6 +318,25 @@ if grep -q 'HAVE_JANSSON 1' config.h; then
 		out "^$arguments --csv $scratch/a\.csv $"
 	done
 fi
+# What was not measured has no row, and memory levels are called the same in roof's table and in its file, where the table's figures are.
+goes() { # COMMAND...: it succeeds, and may tell of what it does
+	what="$*"
+	"$@" >"$scratch/out" 2>"$scratch/err" && good || bad "$what fails"
+}
+goes ./n2d-bench roof --isa scalar --threads 1 --samples 1 fma_peak/scalar/threads=1
+grep -qE 'nan|bandwidth' "$scratch/out" && bad "$what: tells what was not measured" || good
+goes ./n2d-bench roof --isa scalar --threads 1,2 --samples 1 --csv "$scratch/roof.csv" --benchmark_filter=stream_read
+awk '{n = NF - ($NF == "disturbed")} $1 ~ /^(L[0-9]|memory)$/ {print $1, $(n - 4), $(n - 3)}' "$scratch/out" >"$scratch/levels"
+sed '1d; s/"[^"]*"/id/' "$scratch/roof.csv" | tr , ' ' | awk 'NR == FNR {want[$1, $2] = $3; next}
+	{k = $7 SUBSEP $5; i = $5 SUBSEP $6; rate = $13 / $10 / 1e9; least[i] = i in least && least[i] < rate ? least[i] : rate
+		most[i] = most[i] > rate ? most[i] : rate; if (want[k] > least[i] - .06 && want[k] < most[i] + .06) found[k] = 1}
+	END {for (k in want) {n++; bad += !(k in found)} print (n > 0), bad + 0}' "$scratch/levels" - >"$scratch/out"
+out '^1 0$'
+goes ./n2d-bench layers $small --no-limits
+out '^  rnn +2 +4 +[0-9.]+ +[0-9.]+% +[0-9.]+ +[0-9.]+ +- '
+goes ./n2d-bench kernels --no-limits --isa scalar --threads 1 --samples 1 --csv "$scratch/levels.csv" '--benchmark_filter=^softmax_fwd/scalar/n=512,.*=0$'
+tail -n 1 "$scratch/levels.csv" >"$scratch/out"
+out ',stream_[a-z]+,,nan,nan,0,n2d'
 # Whatever ends a run, its file is there whole, and nothing else.
 small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1"
 # Under nohup HUP is ignored, and stays so.
