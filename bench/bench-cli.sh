@@ -1,12 +1,13 @@
 #!/bin/bash
 # Whole commands as they are run, start and files included: train 20 steps, translate 100 lines, bpe, bleu, on every instruction set with one thread
 # and all (bpe and bleu have neither). In the build directory:
-#	bench-cli.sh [RUNS]		(of each command; default 5) writes results/local/cli.json and cli.csv, hyperfine's own formats
+#	bench-cli.sh [RUNS]		(of each command; default 5) writes results/local/cli.json and cli.csv, hyperfine's own formats, whole or not at all
 set -u
 runs=${1:-5}
+case $runs in '' | *[!0-9]* | 0*) echo "bench-cli: RUNS: '$runs', expected a number from 1 on" >&2; exit 2 ;; esac
 command -v hyperfine >/dev/null 2>&1 || { echo "bench-cli: no hyperfine (Debian: hyperfine)" >&2; exit 1; }
 scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
+trap 'rm -rf "$scratch" results/local/cli.*.tmp' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 unset N2D_ISA
@@ -38,8 +39,8 @@ time_it bpe-apply true "$n2d bpe apply -c $scratch/codes -i $scratch/words -o $s
 time_it bleu true "$n2d bleu $scratch/words -i $scratch/words"
 
 echo "bench-cli: $(./n2d --version), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $all processors" >&2
-hyperfine --shell=none --warmup 1 --runs "$runs" --export-json results/local/cli.json --export-csv "$scratch/cli.csv" "${args[@]}" || exit 1
+hyperfine --shell=none --warmup 1 --runs "$runs" --export-json results/local/cli.json.tmp --export-csv "$scratch/cli.csv" "${args[@]}" || exit 1
 { # with the schema in front, as all our files
 	echo "schema,$(head -n 1 "$scratch/cli.csv")"
 	tail -n +2 "$scratch/cli.csv" | sed 's/^/cli\/1,/'
-} >results/local/cli.csv
+} >results/local/cli.csv.tmp && mv results/local/cli.csv.tmp results/local/cli.csv && mv results/local/cli.json.tmp results/local/cli.json

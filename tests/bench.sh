@@ -318,11 +318,44 @@ if grep -q 'HAVE_JANSSON 1' config.h; then
 		out "^$arguments --csv $scratch/a\.csv $"
 	done
 fi
-# What was not measured has no row, and memory levels are called the same in roof's table and in its file, where the table's figures are.
 goes() { # COMMAND...: it succeeds, and may tell of what it does
 	what="$*"
 	"$@" >"$scratch/out" 2>"$scratch/err" && good || bad "$what fails"
 }
+# Whole commands: the number of runs is looked at before anything is done, and a run that is interrupted leaves the files that were there.
+mkdir -p "$scratch/cli/results/local"
+echo old | tee "$scratch/cli/results/local/cli.json" >"$scratch/cli/results/local/cli.csv"
+cat >"$scratch/cli/n2d" <<'PROGRAM'
+#!/bin/sh
+touch called
+case "$*" in info) echo '  scalar  compiled  supported' ;; make-data*) touch "$4.trg" ;; esac
+PROGRAM
+cat >"$scratch/cli/hyperfine" <<'PROGRAM'
+#!/bin/sh
+while [ "$1" != --export-json ]; do shift; done
+: >"$2"
+[ -e slow ] && kill -TERM $PPID && exit 1
+echo '{}' >"$2"
+printf 'command,median\na,1\n' >"$4"
+PROGRAM
+chmod +x "$scratch/cli/n2d" "$scratch/cli/hyperfine"
+bench_cli() { (cd "$scratch/cli" && PATH="$scratch/cli:$PATH" timeout 60 bash "$scripts/bench-cli.sh" "$@"); }
+scripts=$(cd "${srcdir:-.}/bench" && pwd)
+run 2 bench_cli many
+err "^bench-cli: RUNS: 'many', expected"
+[ -e "$scratch/cli/called" ] && bad "$what: begins with the work" || good
+touch "$scratch/cli/slow"
+what='bench-cli.sh, interrupted'
+bench_cli 1 >"$scratch/out" 2>"$scratch/err"
+code=$?
+[ "$code $(cat "$scratch/cli/results/local/"*)" = "143 old
+old" ] && good || bad "$what: exit code $code, or the old files are gone"
+rm "$scratch/cli/slow"
+goes bench_cli 1
+[ "$(cat "$scratch/cli/results/local/"*)" = 'schema,command,median
+cli/1,a,1
+{}' ] && good || bad "$what: wrong files"
+# What was not measured has no row, and memory levels are called the same in roof's table and in its file, where the table's figures are.
 goes ./n2d-bench roof --isa scalar --threads 1 --samples 1 fma_peak/scalar/threads=1
 grep -qE 'nan|bandwidth' "$scratch/out" && bad "$what: tells what was not measured" || good
 goes ./n2d-bench roof --isa scalar --threads 1,2 --samples 1 --csv "$scratch/roof.csv" --benchmark_filter=stream_read
