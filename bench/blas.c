@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "bench/options.h"
 #include "bench/pin.h"
 
 struct source {
@@ -34,6 +35,14 @@ enum { SOURCES = sizeof sources / sizeof *sources, ROOM = 2 * SOURCES + 1 };
 
 static struct blas loaded[ROOM];
 static const char *path[SOURCES];
+
+int is_blas(const char *name)
+{
+	int known = strcmp(name, "compiler") == 0;
+	for (int i = 0; i < SOURCES; i++)
+		known |= strcmp(name, sources[i].name) == 0;
+	return known;
+}
 
 int blas_path(const char *text)
 {
@@ -248,13 +257,13 @@ static int open_source(struct blas *b, int source)
 	return bad;
 }
 
-int blas_load(const struct blas **list, const char *isa, const char *only)
+int blas_load(const struct blas **list, const char *isa, const char *which)
 {
 	int n = 0;
 	clean_environment();
 	for (int i = 0; i < SOURCES; i++) {
 		struct blas *b = loaded + n;
-		if (only && strcmp(only, sources[i].name) != 0)
+		if (which && !in_list(which, sources[i].name))
 			continue;
 		int bad = open_source(b, i);
 		if (bad && path[i])
@@ -272,7 +281,7 @@ int blas_load(const struct blas **list, const char *isa, const char *only)
 		fprintf(stderr, "n2d-bench: peer %s: %s, chose %s\n", loaded[i].name, loaded[i].version, loaded[i].arch);
 	}
 	*list = loaded;
-	return only ? n : n + add_plain(loaded + n, isa);
+	return which && !in_list(which, "compiler") ? n : n + add_plain(loaded + n, isa);
 }
 
 void blas_threads(const struct blas *b, int threads)

@@ -16,14 +16,15 @@ struct blas {
 	int wide; /* takes its threads as a 64-bit integer */
 };
 
+int is_blas(const char *name);
 /* Adds a library to load in place of the usual one: "openblas=/opt/lib/libopenblas.so". -1 and a message. */
 int blas_path(const char *text);
 /* Loads what there is, with RTLD_LOCAL. Variables that steer
  * a library (OPENBLAS_CORETYPE, ...) are taken out of the environment first, and what was done is told on standard error. `isa` is our widest: the
  * same library is loaded once more told to use it, as its own detection can be wrong; one that dies of it is left out. The last one is what
- * our compiler makes of plain loops. only: no other than this one; or NULL. Returns how many; -1 and a message when a file that blas_path named
+ * our compiler makes of plain loops. which: a list of names, a library's for both of its copies; NULL: all. Returns how many; -1 and a message when a file that blas_path named
  * is not that library. */
-int blas_load(const struct blas **list, const char *isa, const char *only);
+int blas_load(const struct blas **list, const char *isa, const char *which);
 /* Their threads onto the processors that ours are pinned to: after pin_init. */
 void blas_pin(void);
 /* How many threads its next call takes. */

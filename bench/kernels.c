@@ -28,9 +28,10 @@ static const char usage[] =
 	"  --threads LIST    threads of the operators (default: 1 and all)\n"
 	"  --samples N       clean samples of each (default 10)\n"
 	"  --no-limits       times alone, in half the time: what n2d-bench compare needs\n"
-	"  --peers           matrix products of OpenBLAS, BLIS and oneDNN too, where they are found, and of plain loops as compiled; oneDNN's layer\n"
+	"  --peers[=LIST]    matrix products of OpenBLAS, BLIS and oneDNN too, where they are found, and of plain loops as compiled; oneDNN's layer\n"
 	"                    normalisation and softmax; a table n2d / best peer. A library whose detection may be wrong is there again as NAME-forced, told to use what our widest set does.\n"
 	"                    ONNX Runtime's products of constant weights (npm's onnxruntime-node) by another process, bench/peers/onnx_layers.js\n"
+	"                    (default: all of openblas,blis,onednn,compiler,onnxruntime)\n"
 	"  --peer-path NAME=FILE   openblas, blis or onednn from here; onnxruntime: the directory where onnxruntime-node was installed (may be given again)\n"
 	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
 	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_format,\n"
@@ -40,10 +41,20 @@ static const char usage[] =
 
 static struct common_options opt;
 static int no_limits, with_peers;
+static const char *which_peers; /* NULL: all there are */
+
+static int is_peer(const char *name) { return is_blas(name) || is_served(name, "product"); }
+
+static int set_peers(const char *list)
+{
+	with_peers = 1;
+	which_peers = list;
+	return list ? check_list("--peers", list, is_peer) : 0;
+}
 
 static int parse(int argc, char **argv)
 {
-	static const struct option longs[] = {COMMON_OPTIONS, {"no-limits", 0, &no_limits, 1}, {"peers", 0, &with_peers, 1},
+	static const struct option longs[] = {COMMON_OPTIONS, {"no-limits", 0, &no_limits, 1}, {"peers", 2, 0, 'E'},
 					      {"peer-path", 1, 0, 'P'}, {0, 0, 0, 0}};
 	int bad = 0;
 	common_defaults(&opt);
@@ -51,6 +62,8 @@ static int parse(int argc, char **argv)
 	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
 		if (c == 'P')
 			bad = served_path(optarg, "product") ? 0 : blas_path(optarg);
+		else if (c == 'E')
+			bad = set_peers(optarg);
 		else if (c)
 			bad = common_option(&opt, c, argv);
 	return bad;
@@ -61,7 +74,8 @@ static int collect_peers(struct timed *t, size_t *n, size_t room, const struct n
 {
 	const struct blas *peer;
 	struct served *program[SERVED_MOST];
-	int programs = served_start(program, NULL, "product", &opt.threads), peers = programs < 0 ? -1 : blas_load(&peer, ctx->k->isa, NULL);
+	int programs = served_start(program, which_peers, "product", &opt.threads);
+	int peers = programs < 0 ? -1 : blas_load(&peer, ctx->k->isa, which_peers);
 	for (int i = 0; i < contexts && ctx[i].k == ctx->k; i++) {
 		for (int j = 0; j < peers; j++) {
 			*n = operators_gemm_peers(t, *n, room, ctx + i, peer + j);

@@ -8,7 +8,7 @@
 #include "bench/blas.h"
 #include "bench/served.h"
 
-int is_layer_peer(const char *name) { return strcmp(name, "onednn") == 0 || is_served(name); }
+int is_layer_peer(const char *name) { return strcmp(name, "onednn") == 0 || is_served(name, NULL); }
 int layer_peer_path(const char *text) { return served_path(text, NULL) ? 0 : blas_path(text); }
 void layer_peers_stop(void) { served_stop(); }
 

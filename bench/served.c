@@ -31,10 +31,10 @@ int served_path(const char *text, const char *kind)
 	return 0;
 }
 
-int is_served(const char *name)
+int is_served(const char *name, const char *kind)
 {
 	for (int i = 0; i < SERVED_MOST; i++)
-		if (strcmp(served[i].name, name) == 0)
+		if (has(served + i, kind) && strcmp(served[i].name, name) == 0)
 			return 1;
 	return 0;
 }

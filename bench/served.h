@@ -29,7 +29,7 @@ struct served {
 };
 
 /* kind: of those that have it; NULL: of all. */
-int is_served(const char *name);
+int is_served(const char *name, const char *kind);
 /* "NAME=PATH": 1 when the name is of one. */
 int served_path(const char *text, const char *kind);
 /* Starts those of the list `which` (NULL: all), into list[SERVED_MOST]; returns how many. What is not there is told. -1 and a message when it

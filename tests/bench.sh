@@ -80,10 +80,16 @@ out '^b .* failed$'
 # What it lists of a real build can be run: without limits there are no rows beyond the caches. (Slower or not is no matter here.)
 ./n2d-bench compare --command kernels --isa scalar --filter '^softmax.*(n=512,|rows=[0-9]{5})' --rounds 4 --samples 1 . . >"$scratch/out" 2>"$scratch/err"
 [ $? -le 1 ] && good || bad "n2d-bench compare . .: $(tail -n 1 "$scratch/err")"
+run 2 ./n2d-bench kernels --peers=mkl
+err "--peers: unknown 'mkl'"
+run 2 ./n2d-bench kernels --peers=pytorch-best
+err "--peers: unknown 'pytorch-best'" # it has no products here
 run 2 ./n2d-bench kernels --peers --peer-path mkl=x
 err 'expected NAME=FILE'
 # Peers: a library that is named and is not that is an error, one that is not there or no library is told, and the run goes on.
 steered='-u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE -u OPENBLAS_NUM_THREADS -u ONEDNN_MAX_CPU_ISA -u DNNL_MAX_CPU_ISA'
+run 0 env $steered ./n2d-bench kernels --peers=compiler --isa scalar --threads 1 --benchmark_list_tests
+grep -q '^gemm-nt@compiler/' "$scratch/out" && ! grep -E '^gemm[a-z-]*@' "$scratch/out" | grep -qv '@compiler/' && good || bad "$what: not this peer alone"
 small="--layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1 --no-limits"
 for file in "$scratch/none.so" "$scratch/err" ./n2d-bench; do
 	run 2 env $steered ./n2d-bench layers $small --peers --peer-path "onednn=$file"
