@@ -132,7 +132,7 @@ static void print_versus(struct bench_case **c, size_t n)
 		const struct timed *t = timed_of(c[i]);
 		if (c[i]->samples)
 			versus_tell(versus_add_op(&v, c[i]->id, t->op, t->shape, c[i]->ctx->k->isa, c[i]->ctx->threads, t->program,
-						  sample_median(c[i], -1)), t->program_version, t->program_isa, *sample_mark(c[i]) != 0);
+						  sample_median(c[i], -1)), t->program_version, t->program_isa, sample_disturbed(c[i]));
 	}
 	versus_print(&v, stdout, VERSUS_TEXT);
 	versus_free(&v);

@@ -71,7 +71,7 @@ static void print_line(const struct layer_case *l)
 		snprintf(limit, sizeof limit, "%.0f%%", 100 * l->limit.seconds / s.median);
 	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %6s %10s%s\n", name_of(l, name), l->shape.n, l->shape.c.D,
 	       1e6 * s.median, 100 * s.mad / s.median, mixing, l->work.flops / s.median / 1e9, limit, memory,
-	       sample_mark(&l->c));
+	       sample_mark(&l->c, l->limit.disturbed));
 }
 
 static int missing(const struct layer_case *l) { return !l->out && l->c.why[0]; }
@@ -128,7 +128,7 @@ void layer_print_versus(const struct layer_case *l, size_t n)
 		if (l[i].c.samples)
 			versus_tell(versus_add_layer(&v, l[i].c.id, l[i].kind->name, pass_name(l + i), shape, l[i].c.ctx->k->isa, l[i].c.ctx->threads,
 					 l[i].peer ? l[i].peer->name : "n2d", sample_median(&l[i].c, -1)),
-				    program_version(l + i), program_isa(l + i), *sample_mark(&l[i].c) != 0);
+				    program_version(l + i), program_isa(l + i), sample_disturbed(&l[i].c));
 	}
 	versus_print(&v, stdout, VERSUS_TEXT);
 	versus_free(&v);

@@ -54,10 +54,12 @@ struct limit limits_of(const struct limits *l, const struct n2d_ctx *ctx, const 
 	const struct roof_case *fma = find(l, ctx, ROOF_FMA, 0), *stream = find(l, ctx, w->stream, stream_bytes(ctx, w));
 	if (fma && w->flops > 0) {
 		r.peak = roof_rate(fma);
+		r.disturbed = sample_disturbed(&fma->c);
 		r.seconds = w->flops / r.peak;
 	}
 	if (stream && w->bytes > 0) {
 		r.bandwidth = roof_rate(stream);
+		r.disturbed |= sample_disturbed(&stream->c);
 		r.seconds = fmax(r.seconds, w->bytes / r.bandwidth);
 	}
 	return r;

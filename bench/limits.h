@@ -13,7 +13,8 @@ struct work {
 };
 
 struct limit {
-	const char *level; /* that holds the footprint, by name; "": none were looked for */
+	const char *level;      /* that holds the footprint, by name; "": none were looked for */
+	int disturbed;          /* one of the two has fewer clean samples than were wanted */
 	double peak, bandwidth; /* FLOP/s, bytes/s */
 	double seconds;         /* a call at the limit: max(flops / peak, bytes / bandwidth) */
 };

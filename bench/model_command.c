@@ -56,6 +56,7 @@ static int measure(struct bench_case **selected, size_t n, size_t want)
 		bad |= sample_group(c, cases, &p);
 		for (size_t i = first; i < end; i++) {
 			as_model(selected[i])->peak_flops = roof_rate(&peak[i]);
+			as_model(selected[i])->peak_disturbed = sample_disturbed(&peak[i].c);
 			sample_free(&peak[i].c);
 			if (selected[i]->failed)
 				fprintf(stderr, "n2d-bench: %s: %s\n", selected[i]->id, selected[i]->why);

@@ -16,6 +16,7 @@ struct model_case {
 	double flops;      /* of a call */
 	struct roof_case *peak;
 	double peak_flops;
+	int peak_disturbed;
 	/* One call with another context, for the profile; NULL: the work is another program's. -1 and a message. */
 	int (*once)(struct model_case *m, const struct n2d_ctx *ctx);
 };

@@ -102,7 +102,7 @@ void report_marks(struct html *h)
 {
 	if (marked)
 		html(h, "<p class=\"notes\">† Disturbed: other work used the processors during more than half of the samples, so that fewer "
-			"clean ones were had than wanted. Do not rely on it.</p>\n");
+			"clean ones were had than wanted; or it is more than the peak beside it, which then was. Do not rely on it.</p>\n");
 	marked = 0;
 }
 

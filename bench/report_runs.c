@@ -28,8 +28,9 @@ static int step_rows(struct html *h, const struct csv *c)
 		     csv_text(c, row, k[1]), csv_text(c, row, k[2]), csv_text(c, row, k[3]), as_text("%.1f", 1e3 * t[i].seconds));
 		report_mark(h, t[i].disturbed);
 		html(h, "</td><td class=\"left\">");
-		report_bar(h, v[2] > 0 ? v[0] / t[i].seconds / v[2] : 0,
-			   v[2] > 0 ? as_text("%.0f %%", 100 * v[0] / t[i].seconds / v[2]) : "–");
+		double part = v[2] > 0 ? v[0] / t[i].seconds / v[2] : 0;
+		report_bar(h, part, part > 0 ? as_text("%.0f %%", 100 * part) : "–");
+		report_mark(h, part > 1); /* the file does not tell of the peak's own samples */
 		html(h, "</td><td>$</td></tr>\n", as_text("%.0f", v[1] / t[i].seconds));
 	}
 	free(t);

@@ -130,7 +130,7 @@ static double rate(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, i
 		const struct roof_case *r = c[i]->arg;
 		if (c[i]->ctx != ctx || (int)r->kind != kind || r->bytes != bytes || !c[i]->samples)
 			continue;
-		*mark = **mark ? *mark : sample_mark(c[i]);
+		*mark = **mark ? *mark : sample_mark(c[i], 0);
 		return roof_rate(r) / 1e9;
 	}
 	return NAN;

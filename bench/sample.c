@@ -252,7 +252,12 @@ size_t sample_seconds(const struct bench_case *c, int part, double *x)
 	return n;
 }
 
-const char *sample_mark(const struct bench_case *c) { return stat_disturbed(clean(c), c->samples) ? "  disturbed" : ""; }
+int sample_disturbed(const struct bench_case *c) { return stat_disturbed(clean(c), c->samples); }
+
+const char *sample_mark(const struct bench_case *c, int limit_disturbed)
+{
+	return sample_disturbed(c) ? "  disturbed" : limit_disturbed ? "  limit disturbed" : "";
+}
 
 double sample_median(const struct bench_case *c, int part)
 {

@@ -65,8 +65,10 @@ size_t sample_seconds(const struct bench_case *c, int part, double *x);
 /* Their median, or NAN. */
 double sample_median(const struct bench_case *c, int part);
 
-/* What a printed line ends with: "  disturbed" when there are fewer clean samples than were wanted, else "". */
-const char *sample_mark(const struct bench_case *c);
+/* Are there fewer clean samples than were wanted? */
+int sample_disturbed(const struct bench_case *c);
+/* What a printed line ends with: that it was disturbed, or that the limit was which it is held against; else "". */
+const char *sample_mark(const struct bench_case *c, int limit_disturbed);
 
 /* The order of a round: 0 .. n-1 shuffled (Fisher and Yates). For the test too. */
 struct n2d_rng;

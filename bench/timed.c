@@ -111,7 +111,7 @@ void timed_print(struct bench_case **c, size_t n, const struct roof_levels *leve
 		double faster = speedup(c, n, t);
 		if (!isnan(faster))
 			printf("  %.2fx one thread", faster);
-		puts(sample_mark(c[i]));
+		puts(sample_mark(c[i], t->limit.disturbed));
 	}
 }
 

@@ -183,6 +183,7 @@ schema,id,program,isa,threads,preset,seconds,clean,flops,tokens,peak_flops
 step/1,a,n2d,avx2,1,tiny,1,0,2,3,4
 step/1,a,n2d,avx2,1,tiny,1,0,2,3,4
 step/1,a,n2d,avx2,1,tiny,1,1,2,3,4
+step/1,c,n2d,avx2,1,tiny,1,1,6,3,4
 step/1,b,n2d,avx2,1,tiny,2,0,2,3,4
 step/1,b,n2d,avx2,1,tiny,2,1,2,3,4
 CSV
@@ -201,6 +202,8 @@ page '<td>2\.0</td>'
 page '<td class="left">L1</td><td>1</td><td>300\.0<sup>†</sup></td>'
 page '<td>1000\.0<sup>†</sup></td>'
 page '<td>2000\.0</td>'
+page '</span>150 %<sup>†</sup></td>'
+page '</span>50 %</td>'
 page '<td>5000\.0<sup>†</sup></td>'
 page '2\.00×<sup>†</sup></td>'
 page '>b: Library 2\.1 \(SkylakeX\)</p>'
