@@ -238,6 +238,26 @@ static void a_killed_writer_leaves_a_whole_file(void **state)
 	no_temporary();
 }
 
+/* From the second name on the directory's descriptor is of something else. */
+static int take_away(void *arg, const char *name)
+{
+	(void)name;
+	int null = open("/dev/null", O_RDONLY);
+	assert_true(null >= 0);
+	dup2(null, *(int *)arg);
+	close(null);
+	return 0;
+}
+
+static void half_a_directory_is_no_directory(void **state)
+{
+	(void)state;
+	int next = open("/dev/null", O_RDONLY); /* the number that opendir's gets */
+	close(next);
+	assert_int_equal(n2d_dir_each(folder, take_away, &next), -1);
+	assert_non_null(strstr(n2d_error_text(), folder));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +269,7 @@ int main(void)
 		cmocka_unit_test(a_second_writer_is_refused),
 		cmocka_unit_test(what_cannot_be_is_said),
 		cmocka_unit_test(a_killed_writer_leaves_a_whole_file),
+		cmocka_unit_test(half_a_directory_is_no_directory),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

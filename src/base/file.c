@@ -212,9 +212,16 @@ int n2d_dir_each(const char *dir, int (*see)(void *arg, const char *name), void 
 	DIR *d = opendir(dir);
 	int done = 0;
 	if (!d)
-		return n2d_error("cannot read the directory '%s': %s", dir, strerror(errno));
-	for (struct dirent *e; !done && (e = readdir(d));)
+		return cannot("read the directory", dir, errno);
+	while (!done) {
+		errno = 0; /* readdir's end and its failure are both NULL: half a list must not be taken for a whole one */
+		struct dirent *e = readdir(d);
+		if (!e) {
+			done = errno ? cannot("read the directory", dir, errno) : 0;
+			break;
+		}
 		done = see(arg, e->d_name);
+	}
 	closedir(d);
 	return done;
 }
