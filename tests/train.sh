@@ -40,6 +40,13 @@ tail -n 1 "$scratch/fewer/log.csv" | grep -q '^1,13,' && good || bad "$what: not
 printf 'a\000b\nc d\n' >"$scratch/zero"
 train 2 --src "$scratch/zero" --trg "$scratch/zero" -o "$scratch/none" $small --max-steps 1
 err 'zero:1: a zero byte'
+printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\na 1\nb\0000 1\n' >"$scratch/zero.vocab"
+train 2 --src "$scratch/s" --trg "$scratch/t" --vocab "$scratch/zero.vocab" -o "$scratch/none" $small --max-steps 1
+err 'zero.vocab:6: a zero byte'
+./n2d vocab "$scratch/s" "$scratch/t" -o "$scratch/st.vocab" >/dev/null 2>"$scratch/err" || bad vocab
+train 2 --src "$scratch/s" --trg "$scratch/s" --valid-src "$scratch/zero" --valid-trg "$scratch/zero" --vocab "$scratch/st.vocab" \
+	-o "$scratch/none" $small --max-steps 1
+err 'zero:1: a zero byte'
 latin=$(printf 'caf\351.txt')
 if cp "$scratch/s" "$scratch/$latin" 2>/dev/null; then
 	train 2 --src "$scratch/$latin" --trg "$scratch/t" -o "$scratch/none" $small --max-steps 1

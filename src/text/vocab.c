@@ -130,12 +130,18 @@ static struct n2d_vocab_entry *counted(struct n2d_vocab *v, const char *token, s
 	return e ? e : append(v, token, bytes, 0);
 }
 
+/* What is kept and printed as text would end there. */
+static int refuse_zero(const char *text, size_t bytes)
+{
+	return memchr(text, 0, bytes) ? n2d_error("a zero byte, which no token of a vocabulary can hold") : 0;
+}
+
 int n2d_vocab_count(struct n2d_vocab *v, const char *text, size_t bytes)
 {
 	text = n2d_words_trim(text, &bytes);
 	const char *token, *end = text + bytes;
-	if (memchr(text, 0, bytes))
-		return n2d_error("a zero byte, which no token of a vocabulary can hold");
+	if (refuse_zero(text, bytes))
+		return -1;
 	for (size_t n; (token = n2d_words_next(&text, end, &n));) {
 		struct n2d_vocab_entry *e = counted(v, token, n);
 		if (!e)
@@ -224,6 +230,8 @@ static int load_line(struct n2d_vocab *v, const struct n2d_lines *l)
 {
 	if (n2d_lines_utf8(l))
 		return -1;
+	if (refuse_zero(l->text, l->length))
+		return n2d_lines_error(l, "%s", n2d_error_text());
 	const char *space = memchr(l->text, ' ', l->length), *digit = space ? space + 1 : NULL, *end = l->text + l->length;
 	size_t bytes = space ? (size_t)(space - l->text) : l->length;
 	uint64_t count = 0;
@@ -325,6 +333,8 @@ ptrdiff_t n2d_vocab_encode(const struct n2d_vocab *v, int32_t *id, const char *t
 	text = n2d_words_trim(text, &bytes);
 	const char *token, *end = text + bytes;
 	ptrdiff_t n = 0;
+	if (refuse_zero(text, bytes))
+		return -1;
 	for (size_t length; (token = n2d_words_next(&text, end, &length)); n++) {
 		id[n] = n2d_vocab_id(v, token, length);
 		if (v->ids && id[n] == N2D_ID_UNKNOWN)

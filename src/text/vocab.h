@@ -35,7 +35,7 @@ int n2d_vocab_init(struct n2d_vocab *v, int ids);
 void n2d_vocab_free(struct n2d_vocab *v);
 
 /* Counts the tokens of a line, new ones at the end. With ids, every integer up to the largest becomes an entry. A zero byte is refused (-1 and a
- * message): no file could keep the token. */
+ * message), here and by all that take text: no file could keep the token. */
 int n2d_vocab_count(struct n2d_vocab *v, const char *text, size_t bytes);
 
 /* Counts the lines of a file (text/lines.h). The message names file and line: invalid UTF-8, with ids what is no integer. */
@@ -69,8 +69,8 @@ uint64_t n2d_vocab_frequency(const struct n2d_vocab *v, int32_t id);
 /* The most tokens that a line of so many bytes can have. */
 static inline size_t n2d_vocab_room(size_t bytes) { return bytes / 2 + 1; }
 
-/* Writes the ids of a line's tokens to id[n2d_vocab_room(bytes)]; their number, or with ids -1 and a message naming the token
- * that is no entry. */
+/* Writes the ids of a line's tokens to id[n2d_vocab_room(bytes)]; their number, or -1 and a message: a zero byte, or with ids the
+ * token that is no entry. */
 ptrdiff_t n2d_vocab_encode(const struct n2d_vocab *v, int32_t *id, const char *text, size_t bytes);
 
 #endif
