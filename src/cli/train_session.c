@@ -64,7 +64,9 @@ static int load_data_settings(struct n2d_session *s)
 	d->ids |= ids && strcmp(ids, "yes") == 0;
 	if (!d->lines && lines)
 		d->lines = (size_t)strtoull(lines, NULL, 10);
-	return 0;
+	if (!d->task && (!d->src || !d->trg))
+		return n2d_error("%s: names neither 'task' nor 'src' and 'trg' in its metadata: --src and --trg, or --task, must be given", f->path);
+	return !d->valid_src == !d->valid_trg ? 0 : n2d_error("%s: of 'valid-src' and 'valid-trg' its metadata names one alone", f->path);
 }
 
 static int load_settings(struct n2d_session *s)

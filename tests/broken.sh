@@ -1,0 +1,42 @@
+#!/bin/sh
+# What surrounds a training and its models, broken: states, checkpoints, standard streams, signals. An error that names what is wrong, and nothing lost.
+# In the build directory.
+set -u
+. "${srcdir:-.}/tests/program.sh"
+if ./n2d info | grep -qE '^  (jansson|zlib) *without'; then
+	echo "skipped: built without model files"
+	exit 77
+fi
+n2d=$PWD/n2d
+cd "$scratch" || exit 99
+export N2D_ISA=scalar OMP_NUM_THREADS=1
+small="-q --preset tiny --layers 1 --d-model 8 --heads 2 --d-ff 8"
+: >out
+
+# train CODE ARGUMENTS...
+train() {
+	want=$1
+	shift
+	what="n2d train $*"
+	timeout 60 "$n2d" train "$@" >out 2>err
+	code=$?
+	[ $code = "$want" ] && good || bad "$what: exit code $code, should be $want"
+}
+# edited FILE OTHER SCRIPT: a safetensors file with other metadata, of the same length, without its checksum.
+edited() { LC_ALL=C sed 's/"n2d\./"x2d./g; '"$3" "$1" >"$2"; }
+
+printf 'a b c\nb a\n' >s
+printf 'c b a\na b\n' >t
+train 0 $small --src s --trg t -o run --max-steps 1
+model=run/step-00000001.safetensors
+state=run/step-00000001.state.safetensors
+
+# A state that does not say what was trained on.
+cp -R run nowhere
+edited $state nowhere/step-00000001.state.safetensors 's/"src"/"xyz"/'
+train 2 -q --resume -o nowhere --max-steps 2
+err "^n2d train: nowhere/step-00000001.state.safetensors: names neither 'task' nor 'src' and 'trg'"
+train 0 -q --resume -o nowhere --max-steps 2 --src s --trg t
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
