@@ -38,5 +38,22 @@ train 2 -q --resume -o nowhere --max-steps 2
 err "^n2d train: nowhere/step-00000001.state.safetensors: names neither 'task' nor 'src' and 'trg'"
 train 0 -q --resume -o nowhere --max-steps 2 --src s --trg t
 
+# With --ids a vocabulary of words, or of integers in another order, would make all of a text <unk>, or others of its ids.
+printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n0 1\n1 1\n2 1\n' >012
+printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n1 1\n0 1\n2 1\n' >102
+printf '2 0\n1\n' >ids
+for vocab in vocab src-vocab; do
+	train 2 $small --src ids --trg ids --ids --vocab 012 --tied none --$vocab 102 -o new --max-steps 1
+	err "^n2d train: 102:5: '1': with --ids the entries are the integers in their order, here 0"
+done
+train 0 $small --src ids --trg ids --ids --vocab 012 -o ids.run --max-steps 1
+train 0 -q --resume -o ids.run --max-steps 2
+train 2 -q --resume -o ids.run --max-steps 3 --src s --trg s
+err "^n2d train: s:1: 'a' is no id"
+for command in score translate; do
+	run 2 "$n2d" $command -m ids.run/step-00000002.safetensors --ids --vocab 102 $([ $command = translate ] && echo -i ids || echo --src ids --trg ids)
+	err "^n2d $command: 102:5: '1'"
+done
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

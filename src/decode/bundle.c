@@ -11,7 +11,7 @@ static int open_vocab(struct n2d_vocab *v, const struct n2d_safetensors *f, cons
 	const char *text = n2d_safetensors_text(f, key);
 	int bad;
 	if (given)
-		bad = n2d_vocab_load(v, given);
+		bad = n2d_vocab_load(v, given) || (ids && n2d_vocab_take_as_ids(v, given));
 	else if (ids)
 		bad = n2d_vocab_of_ids(v, size);
 	else
@@ -19,7 +19,7 @@ static int open_vocab(struct n2d_vocab *v, const struct n2d_safetensors *f, cons
 			   : n2d_error("%s: the file holds no %s: one must be given (--vocab FILE, or --ids)", f->path, key);
 	if (!bad && v->size != size)
 		bad = n2d_error("%s: a %s of %zu words, the model %s has %zu", given ? given : f->path, key, v->size, f->path, size);
-	return bad;
+	return bad ? -1 : 0;
 }
 
 static int open_text(struct n2d_bundle *b, const struct n2d_safetensors *f, const char *vocab, int ids)

@@ -356,3 +356,13 @@ int n2d_vocab_of_ids(struct n2d_vocab *v, size_t size)
 	n2d_vocab_free(v);
 	return -1;
 }
+
+int n2d_vocab_take_as_ids(struct n2d_vocab *v, const char *name)
+{
+	for (size_t i = N2D_IDS_SPECIAL; i < v->size; i++)
+		if (integer(v->entry[i]->token, v->entry[i]->bytes) != (long)(i - N2D_IDS_SPECIAL))
+			return n2d_error("%s:%zu: '%.*s': with --ids the entries are the integers in their order, here %zu", name, i + 1,
+					 shown(v->entry[i]->bytes), v->entry[i]->token, i - N2D_IDS_SPECIAL);
+	v->ids = 1;
+	return 0;
+}

@@ -55,6 +55,9 @@ int n2d_vocab_of_ids(struct n2d_vocab *v, size_t size);
 int n2d_vocab_load(struct n2d_vocab *v, const char *path);
 int n2d_vocab_save(const struct n2d_vocab *v, const char *path);
 
+/* Sets ids of one that was loaded, when its entries are what n2d_vocab_of_ids gives; else the message names `name` and the line. */
+int n2d_vocab_take_as_ids(struct n2d_vocab *v, const char *name);
+
 /* The same from and to a text in memory, named in messages. The text is to be freed; NULL and a message. */
 int n2d_vocab_parse(struct n2d_vocab *v, const char *name, const char *text);
 char *n2d_vocab_text(const struct n2d_vocab *v);

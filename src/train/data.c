@@ -40,12 +40,18 @@ static int twice(const char *path)
 		       : n2d_error("%s: cannot be read twice, for its words and for its pairs: a vocabulary must be given (--vocab)", path);
 }
 
+/* One that is there already: the text of a model, called `name`, or a file. */
+static int given(struct n2d_vocab *v, const char *name, const char *known, const char *path, int ids)
+{
+	if (known ? n2d_vocab_parse(v, name, known) : n2d_vocab_load(v, path))
+		return -1;
+	return ids ? n2d_vocab_take_as_ids(v, known ? name : path) : 0;
+}
+
 static int vocabulary(struct n2d_data *d, const struct n2d_data_options *o, const struct n2d_task_config *task, const char *known)
 {
-	if (known)
-		return n2d_vocab_parse(&d->vocab, "the vocabulary of the model", known);
-	if (o->vocab)
-		return n2d_vocab_load(&d->vocab, o->vocab);
+	if (known || o->vocab)
+		return given(&d->vocab, "the vocabulary of the model", known, o->vocab, o->ids);
 	if (task)
 		return n2d_vocab_of_task(&d->vocab, task);
 	if ((!d->separate && twice(o->src)) || twice(o->trg) || n2d_vocab_init(&d->vocab, o->ids))
@@ -59,9 +65,7 @@ static int vocabulary(struct n2d_data *d, const struct n2d_data_options *o, cons
 static int source_vocabulary(struct n2d_data *d, const struct n2d_data_options *o, const char *known)
 {
 	d->separate = known || o->src_vocab;
-	if (known)
-		return n2d_vocab_parse(&d->src_vocab, "the source's vocabulary of the model", known);
-	return o->src_vocab ? n2d_vocab_load(&d->src_vocab, o->src_vocab) : 0;
+	return d->separate ? given(&d->src_vocab, "the source's vocabulary of the model", known, o->src_vocab, o->ids) : 0;
 }
 
 /* Codes, then the vocabularies, which may be of pieces. */
