@@ -55,5 +55,10 @@ for command in score translate; do
 	err "^n2d $command: 102:5: '1'"
 done
 
+# Standard streams that are closed: progress does not go into the first files that are opened.
+timeout 60 "$n2d" train ${small#-q} --src s --trg t -o closed --max-steps 2 --log-every 1 <&- >&- 2>&-
+[ $? = 0 ] && [ "$(wc -l <closed/log.csv)" = 3 ] && ! grep -qvE '^(schema|1),' closed/log.csv closed/valid.csv && good || bad 'closed streams: not the log'
+"$n2d" params --vocab 9 >&- 2>err && bad 'params into a closed stream succeeds' || good
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

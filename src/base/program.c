@@ -2,8 +2,10 @@
 
 #include "base/program.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -36,8 +38,18 @@ static int run(const struct n2d_program *p, int argc, char **argv)
 	return N2D_EXIT_USAGE;
 }
 
+/* Files must not get the numbers of standard streams that the caller closed: messages would be written into them. Opened the wrong way round, so that
+ * these streams go on failing. */
+static void reserve_standard_streams(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest number that is free: fd */
+}
+
 int n2d_program_run(const struct n2d_program *p, int argc, char **argv)
 {
+	reserve_standard_streams();
 	int code = run(p, argc, argv);
 	if ((fflush(stdout) || ferror(stdout)) && !code) { /* a full disk must not look like success; what failed has told why */
 		fprintf(stderr, "%s: ", p->name);
