@@ -38,6 +38,15 @@ train 2 -q --resume -o nowhere --max-steps 2
 err "^n2d train: nowhere/step-00000001.state.safetensors: names neither 'task' nor 'src' and 'trg'"
 train 0 -q --resume -o nowhere --max-steps 2 --src s --trg t
 
+# Model and state of different steps; a state that does not tell its model, as those of older versions.
+cp -R run mixed
+train 0 -q --resume -o mixed --max-steps 2
+edited $state mixed/step-00000002.state.safetensors ''
+train 2 -q --resume -o mixed --max-steps 3
+err '^n2d train: mixed/step-00000002.state.safetensors: the state of another model than mixed/step-00000002.safetensors \(without that file .* from step 1\)'
+edited $state mixed/step-00000002.state.safetensors 's/"weights":/"xyzabcd":/'
+train 0 -q --resume -o mixed --max-steps 3
+
 # With --ids a vocabulary of words, or of integers in another order, would make all of a text <unk>, or others of its ids.
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n0 1\n1 1\n2 1\n' >012
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n1 1\n0 1\n2 1\n' >102

@@ -28,7 +28,8 @@ static int open_checkpoint(struct n2d_session *s)
 		return n2d_error("%s: no checkpoint to go on from (step-*.safetensors with its state)", s->a->dir);
 	}
 	int bad = n2d_checkpoint_path(path, s->a->dir, steps[n - 1], 0) || n2d_safetensors_open(&s->old_model, path) ||
-		  n2d_checkpoint_path(path, s->a->dir, steps[n - 1], 1) || n2d_safetensors_open(&s->old_state, path);
+		  n2d_checkpoint_path(path, s->a->dir, steps[n - 1], 1) || n2d_safetensors_open(&s->old_state, path) ||
+		  n2d_checkpoint_together(&s->old_model, &s->old_state);
 	if (bad && n > 1) {
 		snprintf(path, sizeof path, "%s", n2d_error_text());
 		n2d_error("%s (without that file --resume goes on from step %llu)", path, (unsigned long long)steps[n - 2]);

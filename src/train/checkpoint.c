@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/safetensors_format.h"
 
 #define MODEL_END ".safetensors"
 #define STATE_END ".state.safetensors"
@@ -74,21 +75,27 @@ static struct n2d_tensor like(const struct n2d_parameter *q, const char *name, c
 	return (struct n2d_tensor){name, N2D_F32, q->dims, {q->shape[0], q->shape[1], q->shape[2]}, values + q->offset};
 }
 
-static int save_state(const char *path, const struct n2d_parameters *p, const struct n2d_optimiser *o, const struct n2d_progress *at,
+/* What a model's tensor adds to the number by which its state knows it. A sum: other programs write tensors in another order. */
+static uint64_t share(const struct n2d_tensor *t) { return n2d_crc32(0, t->data, n2d_tensor_bytes(t)); }
+
+static int save_state(const char *path, const struct n2d_transformer *model, const struct n2d_optimiser *o, const struct n2d_progress *at,
 		      const struct n2d_metadata *more, size_t keys)
 {
-	uint64_t counters[COUNTERS];
+	const struct n2d_parameters *p = &model->p;
+	uint64_t counters[COUNTERS], weights = 0;
 	char(*names)[128] = NULL;
-	struct n2d_tensor *t = calloc(2 * p->n + 1, sizeof *t);
+	struct n2d_tensor *t = calloc(2 * p->n + 2, sizeof *t);
 	int bad = t ? moment_names(&names, p) : n2d_error("%s: no memory for the header", path);
 	counters_get(counters, o, at);
 	for (size_t i = 0; !bad && i < p->n; i++) {
 		t[2 * i] = like(&p->list[i], names[2 * i], o->m);
 		t[2 * i + 1] = like(&p->list[i], names[2 * i + 1], o->v);
+		weights += share(&(struct n2d_tensor){NULL, N2D_F32, 1, {p->list[i].count}, model->w + p->list[i].offset});
 	}
 	if (!bad) {
 		t[2 * p->n] = (struct n2d_tensor){"counters", N2D_U64, 1, {COUNTERS}, counters};
-		bad = n2d_safetensors_write(path, t, 2 * p->n + 1, more, keys);
+		t[2 * p->n + 1] = (struct n2d_tensor){"weights", N2D_U64, 1, {1}, &weights};
+		bad = n2d_safetensors_write(path, t, 2 * p->n + 2, more, keys);
 	}
 	free(names);
 	free(t);
@@ -99,7 +106,7 @@ int n2d_checkpoint_save(const char *dir, const struct n2d_transformer *m, const 
 			const struct n2d_metadata *model, size_t model_keys, const struct n2d_metadata *state, size_t state_keys)
 {
 	char path[N2D_CHECKPOINT_PATH];
-	if (n2d_checkpoint_path(path, dir, o->step, 1) || save_state(path, &m->p, o, p, state, state_keys))
+	if (n2d_checkpoint_path(path, dir, o->step, 1) || save_state(path, m, o, p, state, state_keys))
 		return -1;
 	if (n2d_checkpoint_path(path, dir, o->step, 0))
 		return -1;
@@ -265,4 +272,17 @@ int n2d_checkpoint_load(struct n2d_optimiser *o, struct n2d_progress *p, const s
 			return -1;
 	counters_set(o, p, c->data);
 	return 0;
+}
+
+int n2d_checkpoint_together(const struct n2d_safetensors *model, const struct n2d_safetensors *state)
+{
+	const struct n2d_tensor *t = n2d_safetensors_find(state, "weights");
+	uint64_t weights = 0;
+	if (!t)
+		return 0;
+	for (size_t i = 0; i < model->count; i++)
+		weights += share(&model->tensors[i]);
+	if (t->dtype == N2D_U64 && n2d_tensor_count(t) == 1 && memcmp(t->data, &weights, sizeof weights) == 0)
+		return 0;
+	return n2d_error("%s: the state of another model than %s", state->path, model->path);
 }

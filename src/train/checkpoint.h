@@ -1,7 +1,8 @@
 /* Checkpoints of a training, in a directory:
  *
  *	step-00001200.safetensors        the model after step 1200 (model/model_file.h)
- *	step-00001200.state.safetensors  what else a training needs to go on bit for bit: Adam's moments ("m.NAME", "v.NAME") and "counters"
+ *	step-00001200.state.safetensors  what else a training needs to go on bit for bit: Adam's moments ("m.NAME", "v.NAME") and "counters";
+ *	                                 "weights" tells its model by its checksums
  *
  * Each is written whole or not at all, the state first: where a model is, its state was complete. Both carry a checksum. */
 #ifndef N2D_CHECKPOINT_H
@@ -36,6 +37,9 @@ int n2d_checkpoint_list(uint64_t **steps, size_t *count, const char *dir, int st
 /* After a save of `step`, by the one process that has dir (n2d_dir_lock). Removes the models up to it but the newest `keep` and that of step `best`, all
  * states but the newest two that have a model, and what files cut off while they were written left. */
 int n2d_checkpoint_prune(const char *dir, uint64_t step, size_t keep, uint64_t best);
+
+/* -1 and a message naming both files when the state was not saved with this model. 0 for a state without "weights", as older ones are. */
+int n2d_checkpoint_together(const struct n2d_safetensors *model, const struct n2d_safetensors *state);
 
 /* Moments and counters from an open state of a model with these parameters. -1 and a message naming the file and what is missing
  * or differs. */
