@@ -47,6 +47,21 @@ err '^n2d train: mixed/step-00000002.state.safetensors: the state of another mod
 edited $state mixed/step-00000002.state.safetensors 's/"weights":/"xyzabcd":/'
 train 0 -q --resume -o mixed --max-steps 3
 
+# A sentence that the positions, or a batch, have no room for is told by its line before the training.
+yes c | head -n 9 | tr '\n' ' ' >9
+printf 'a b c d e f\nb a\n%s\na\n' "$(cat 9)" >long
+train 2 $small --src s --trg t --valid-src long --valid-trg long --positions learned --max-length 9 --max-tokens 8 -o new --max-steps 1 --batch-tokens 6
+err '^n2d train: long:1: 6 tokens: expected at most 5 \(--batch-tokens less the end; --max-tokens leaves longer ones out\)$'
+train 2 $small --src s --trg t --valid-src long --valid-trg long --positions learned --max-length 9 -o new --max-steps 1
+err '^n2d train: long:3: 9 tokens: expected at most 8 \(learned positions, --max-length, less the end; --max-tokens leaves longer ones out\)$'
+train 2 $small --src long --trg long --positions learned --max-length 9 -o new --max-steps 1
+err '^n2d train: long:3: 9 tokens: expected at most 8'
+train 0 $small --src s --trg t --valid-src long --valid-trg long --positions learned --max-length 9 --max-tokens 8 -o learned --max-steps 1
+printf 'a\n%s\n' "$(cat 9)" >2
+run 2 "$n2d" score -m learned/step-00000001.safetensors --src s --trg 2
+err "^n2d score: 2:2: 9 tokens: expected at most 8 \\(the model's learned positions"
+[ -e new ] && bad 'a training that was refused leaves a directory' || good
+
 # With --ids a vocabulary of words, or of integers in another order, would make all of a text <unk>, or others of its ids.
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n0 1\n1 1\n2 1\n' >012
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n1 1\n0 1\n2 1\n' >102

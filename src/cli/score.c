@@ -101,17 +101,12 @@ static int score(const struct args *a, const struct n2d_ctx *ctx, const struct n
 	return bad ? failed() : N2D_EXIT_OK;
 }
 
-/* Time grows with the square of a line's length: one that is no sentence would take hours. */
-static int check_lengths(const struct args *a, const struct n2d_corpus *c)
+/* Time grows with the square of a line's length: one that is no sentence would take hours. And a learned table of positions ends. */
+static int check_lengths(const struct args *a, const struct n2d_config *m, const struct n2d_corpus *c, const char *const path[N2D_SIDES])
 {
-	size_t most = a->longest ? (size_t)a->longest : LONGEST;
-	for (size_t i = 0; i < c->pairs; i++)
-		for (int side = 0; side < N2D_SIDES; side++) {
-			size_t tokens = n2d_corpus_length(c, (enum n2d_side)side, i) - 1;
-			if (tokens > most)
-				return n2d_error("%s:%zu: %zu tokens: expected at most %zu (--max-length)", side ? a->trg : a->src, i + 1, tokens, most);
-		}
-	return 0;
+	if (n2d_corpus_check(c, path, a->longest ? (size_t)a->longest : LONGEST, "--max-length"))
+		return -1;
+	return m->positions == N2D_POSITIONS_LEARNED ? n2d_corpus_check(c, path, m->max_length - 1, "the model's learned positions less the end") : 0;
 }
 
 static int with_corpus(const struct args *a, const struct n2d_ctx *ctx, struct n2d_bundle *b)
@@ -121,7 +116,7 @@ static int with_corpus(const struct args *a, const struct n2d_ctx *ctx, struct n
 	const char *const path[N2D_SIDES] = {a->src, a->trg};
 	if (n2d_corpus_init(&c, &source, &target, 0))
 		return failed();
-	int code = n2d_corpus_read(&c, path) || check_lengths(a, &c) ? n2d_usage("score", "%s", n2d_error_text()) : score(a, ctx, b, &c);
+	int code = n2d_corpus_read(&c, path) || check_lengths(a, &b->model.c, &c, path) ? n2d_usage("score", "%s", n2d_error_text()) : score(a, ctx, b, &c);
 	n2d_corpus_free(&c);
 	return code;
 }

@@ -103,6 +103,8 @@ int n2d_session_settle(struct n2d_session *s)
 	s->source.max_length = s->options.max_length;
 	s->source.batch_tokens = s->options.batch_tokens;
 	s->source.seed = s->options.seed;
+	if (s->config.positions == N2D_POSITIONS_LEARNED)
+		s->source.positions = s->config.max_length;
 	if (n2d_ctx_init(&s->ctx, a->isa, (int)a->threads))
 		return n2d_usage("train", "%s", n2d_error_text());
 	s->has_ctx = 1;

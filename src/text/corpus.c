@@ -110,8 +110,10 @@ static void accept(struct n2d_corpus *c, const size_t length[N2D_SIDES])
 	for (int side = 0; side < N2D_SIDES; side++) {
 		size_t at = c->start[side][c->pairs];
 		c->start[side][c->pairs + 1] = at + length[side];
-		if (length[side] > c->longest[side])
+		if (length[side] > c->longest[side]) {
 			c->longest[side] = length[side];
+			c->longest_line[side] = c->pairs + c->left_out + 1;
+		}
 		for (size_t i = 0; i < length[side]; i++)
 			c->unknown[side] += c->id[side][at + i] == N2D_ID_UNKNOWN;
 	}
@@ -203,4 +205,13 @@ int n2d_corpus_task(struct n2d_corpus *c, const struct n2d_task_config *task, si
 	if (!bad)
 		trim(c);
 	return bad;
+}
+
+int n2d_corpus_check(const struct n2d_corpus *c, const char *const name[N2D_SIDES], size_t most, const char *limit)
+{
+	for (int side = 0; side < N2D_SIDES; side++)
+		if (c->longest[side] > n2d_add(most, 1))
+			return n2d_error("%s:%zu: %zu tokens: expected at most %zu (%s)", name[side], c->longest_line[side],
+					 c->longest[side] - 1, most, limit);
+	return 0;
 }

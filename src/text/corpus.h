@@ -28,6 +28,7 @@ struct n2d_corpus {
 	int32_t *id[N2D_SIDES];
 	size_t *start[N2D_SIDES];       /* [pairs + 1] */
 	size_t longest[N2D_SIDES];      /* tokens of the longest sentence, its end among them */
+	size_t longest_line[N2D_SIDES]; /* its line, or pair, as they were read, from 1 */
 	size_t unknown[N2D_SIDES];      /* tokens that are N2D_ID_UNKNOWN */
 
 	int keeps;                      /* set before any pair comes: the targets' text is kept too, as it was read */
@@ -55,6 +56,9 @@ int n2d_corpus_read(struct n2d_corpus *c, const char *const path[N2D_SIDES]);
 
 /* The next `pairs` lines of a task. */
 int n2d_corpus_task(struct n2d_corpus *c, const struct n2d_task_config *task, size_t pairs);
+
+/* -1 and a message naming file, line and `limit` when a sentence has more than `most` tokens, its end not counted. */
+int n2d_corpus_check(const struct n2d_corpus *c, const char *const name[N2D_SIDES], size_t most, const char *limit);
 
 static inline size_t n2d_corpus_length(const struct n2d_corpus *c, enum n2d_side side, size_t pair)
 {

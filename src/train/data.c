@@ -84,6 +84,16 @@ static int fill(struct n2d_corpus *c, const char *src, const char *trg, const st
 	return task ? n2d_corpus_task(c, task, lines) : n2d_corpus_read(c, path);
 }
 
+/* A batch and a learned table of positions end: told now, by the line, and not hours later by the first validation. */
+static int check_lengths(const struct n2d_corpus *c, const struct n2d_data_options *o, const char *const name[N2D_SIDES])
+{
+	if (n2d_corpus_check(c, name, o->batch_tokens - 1, "--batch-tokens less the end; --max-tokens leaves longer ones out"))
+		return -1;
+	return o->positions ? n2d_corpus_check(c, name, o->positions - 1,
+					       "learned positions, --max-length, less the end; --max-tokens leaves longer ones out")
+			    : 0;
+}
+
 static int pairs(struct n2d_corpus *c, struct n2d_batches *b, struct n2d_data *d, const struct n2d_data_options *o,
 		 const char *src, const char *trg, const struct n2d_task_config *task, size_t lines)
 {
@@ -93,7 +103,8 @@ static int pairs(struct n2d_corpus *c, struct n2d_batches *b, struct n2d_data *d
 	if (n2d_corpus_init(c, &source, &target, o->max_length))
 		return -1;
 	c->keeps = c == &d->valid_pairs; /* BLEU's references */
-	if (fill(c, src, trg, task, lines) || n2d_batches_init(b, c, o->batch_tokens, 0, o->seed)) {
+	const char *const name[N2D_SIDES] = {task ? o->task : src, task ? o->task : trg};
+	if (fill(c, src, trg, task, lines) || check_lengths(c, o, name) || n2d_batches_init(b, c, o->batch_tokens, 0, o->seed)) {
 		n2d_corpus_free(c);
 		return -1;
 	}

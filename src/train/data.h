@@ -15,6 +15,7 @@ struct n2d_data_options {
 	size_t lines;                      /* of a task: pairs of an epoch */
 	int ids;                           /* tokens are integers */
 	size_t max_length, batch_tokens;
+	size_t positions;                  /* tokens and an end that a model can place; 0: any number */
 	uint64_t seed;
 };
 
