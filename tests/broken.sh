@@ -62,6 +62,12 @@ run 2 "$n2d" score -m learned/step-00000001.safetensors --src s --trg 2
 err "^n2d score: 2:2: 9 tokens: expected at most 8 \\(the model's learned positions"
 [ -e new ] && bad 'a training that was refused leaves a directory' || good
 
+# A training that fails: --resume is advised where there is a checkpoint.
+train 1 ${small#-q} --src s --trg t --rate 1e29 --schedule constant --warmup 0 --max-steps 9 --save-every 9 -o first
+grep -q -e --resume err && bad "$what: advises --resume without a checkpoint" || good
+train 1 ${small#-q} --src s --trg t --rate 1e29 --schedule constant --warmup 0 --max-steps 9 --save-every 1 -o second
+err '--resume goes on from the newest$'
+
 # With --ids a vocabulary of words, or of integers in another order, would make all of a text <unk>, or others of its ids.
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n0 1\n1 1\n2 1\n' >012
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n1 1\n0 1\n2 1\n' >102

@@ -173,7 +173,7 @@ static int conclude(const struct n2d_session *s, enum n2d_train_end end)
 	const struct n2d_training *t = &s->training;
 	if (end == N2D_TRAIN_FAILED) {
 		failed();
-		if (!s->a->quiet)
+		if (!s->a->quiet && n2d_checkpoint_count(s->a->dir, 1))
 			fprintf(stderr, "n2d train: the checkpoints in %s stay as they were; --resume goes on from the newest\n", s->a->dir);
 		return N2D_EXIT_FAILED;
 	}
@@ -183,7 +183,7 @@ static int conclude(const struct n2d_session *s, enum n2d_train_end end)
 		if (t->at.best_step)
 			fprintf(stderr, "; lowest validation loss %.4f at step %llu", t->at.best, (unsigned long long)t->at.best_step);
 		fprintf(stderr, "\n");
-		if (end == N2D_TRAIN_STOPPED)
+		if (end == N2D_TRAIN_STOPPED && n2d_checkpoint_count(s->a->dir, 1)) /* before the first step there is none */
 			fprintf(stderr, "go on with: n2d train --resume -o '%s'\n", s->a->dir);
 	}
 	return end == N2D_TRAIN_STOPPED ? 128 + caught : N2D_EXIT_OK; /* as a shell tells it of a program that a signal ended */

@@ -180,12 +180,9 @@ static int open_model(struct n2d_session *s)
 /* A fresh training would mix its files with an older one's. */
 static int refuse_used_dir(const struct n2d_session *s)
 {
-	uint64_t *steps;
-	size_t n;
-	if (s->a->resume || n2d_checkpoint_list(&steps, &n, s->a->dir, 0)) /* not there yet */
+	if (s->a->resume || !n2d_checkpoint_count(s->a->dir, 0))
 		return 0;
-	free(steps);
-	return n ? n2d_error("%s: there are checkpoints already; --resume goes on from them, another -o starts anew", s->a->dir) : 0;
+	return n2d_error("%s: there are checkpoints already; --resume goes on from them, another -o starts anew", s->a->dir);
 }
 
 /* Only from now on nobody else can put checkpoints there. */

@@ -197,6 +197,16 @@ int n2d_checkpoint_list(uint64_t **steps, size_t *count, const char *dir, int st
 	return 0;
 }
 
+size_t n2d_checkpoint_count(const char *dir, int state)
+{
+	uint64_t *steps;
+	size_t n;
+	if (n2d_checkpoint_list(&steps, &n, dir, state))
+		return 0;
+	free(steps);
+	return n;
+}
+
 static int is_in(const uint64_t *steps, size_t n, uint64_t step)
 {
 	for (size_t i = 0; i < n; i++)

@@ -34,6 +34,9 @@ int n2d_checkpoint_save(const char *dir, const struct n2d_transformer *m, const 
  * message when dir cannot be read. */
 int n2d_checkpoint_list(uint64_t **steps, size_t *count, const char *dir, int state);
 
+/* How many these are; 0, too, when dir is not there. */
+size_t n2d_checkpoint_count(const char *dir, int state);
+
 /* After a save of `step`, by the one process that has dir (n2d_dir_lock). Removes the models up to it but the newest `keep` and that of step `best`, all
  * states but the newest two that have a model, and what files cut off while they were written left. */
 int n2d_checkpoint_prune(const char *dir, uint64_t step, size_t keep, uint64_t best);
