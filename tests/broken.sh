@@ -67,6 +67,10 @@ train 1 ${small#-q} --src s --trg t --rate 1e29 --schedule constant --warmup 0 -
 grep -q -e --resume err && bad "$what: advises --resume without a checkpoint" || good
 train 1 ${small#-q} --src s --trg t --rate 1e29 --schedule constant --warmup 0 --max-steps 9 --save-every 1 -o second
 err '--resume goes on from the newest$'
+# Its weights are too large to compute with.
+run 1 "$n2d" score -m second/step-00000001.safetensors --src s --trg t
+err '^n2d score: second/step-00000001.safetensors: gives line 1 of t a log-probability of -?nan'
+[ -s out ] && bad "$what: prints scores" || good
 
 # With --ids a vocabulary of words, or of integers in another order, would make all of a text <unk>, or others of its ids.
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n0 1\n1 1\n2 1\n' >012

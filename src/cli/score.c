@@ -82,6 +82,15 @@ static void print(const struct args *a, const struct n2d_corpus *c, const struct
 		exp(s->sum.nll / tokens), 100 * (double)s->sum.right / tokens);
 }
 
+/* A damaged model, or one whose training diverged, must not look like a score. */
+static int check_scores(const struct args *a, const struct n2d_corpus *c, const struct n2d_scores *s)
+{
+	for (size_t i = 0; i < c->pairs; i++)
+		if (!isfinite(s->total[i]))
+			return n2d_error("%s: gives line %zu of %s a log-probability of %g", a->model, i + 1, a->trg, s->total[i]);
+	return 0;
+}
+
 static int score(const struct args *a, const struct n2d_ctx *ctx, const struct n2d_bundle *b, const struct n2d_corpus *c)
 {
 	struct n2d_scores s;
@@ -93,8 +102,10 @@ static int score(const struct args *a, const struct n2d_ctx *ctx, const struct n
 	}
 	int bad = n2d_score(&s, ctx, m, c, a->batch ? (size_t)a->batch : 4096, grads);
 	if (!bad) {
-		print(a, c, &s);
-		bad = a->grad && n2d_model_save(a->grad, &m->c, &m->p, grads, NULL, 0);
+		if (!(bad = check_scores(a, c, &s))) {
+			print(a, c, &s);
+			bad = a->grad && n2d_model_save(a->grad, &m->c, &m->p, grads, NULL, 0);
+		}
 		n2d_scores_free(&s);
 	}
 	free(grads);
