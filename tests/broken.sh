@@ -71,6 +71,12 @@ err '--resume goes on from the newest$'
 run 1 "$n2d" score -m second/step-00000001.safetensors --src s --trg t
 err '^n2d score: second/step-00000001.safetensors: gives line 1 of t a log-probability of -?nan'
 [ -s out ] && bad "$what: prints scores" || good
+# What 0 would not be taken for: no step at all, a position that sees itself alone.
+for option in 'max-steps none' 'max-epochs none' 'max-tokens none' 'patience none' 'save-every epoch' 'valid-every epoch' 'window all' 'd-k auto'; do
+	train 2 $small --src s --trg t -o new --${option% *} 0
+	err "^n2d train: --${option% *}: '0' must be ${option#* } or a whole number from 1 "
+done
+train 0 $small --src s --trg t -o zero --max-steps 1 --max-epochs none --window all --valid-bleu 0
 
 # With --ids a vocabulary of words, or of integers in another order, would make all of a text <unk>, or others of its ids.
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n0 1\n1 1\n2 1\n' >012

@@ -213,7 +213,8 @@ static void wrong_options_are_named(void **state)
 		{"norm", "post|pre", "post|pre"}, {"d-model", "0", "d-model: '0'"}, {"d-model", "-1", "'-1' must be a whole number"},
 		{"d-model", "1e3", "'1e3'"}, {"d-model", " 1", "' 1'"}, {"d-model", "", "''"},
 		{"d-model", "99999999999999999999", "from 1 to 1000000000"}, {"d-model", "auto", "'auto'"},
-		{"d-k", "half", "auto or a whole number"}, {"layers", "10001", "layers: '10001'"}, {"dec-layers", "0", "dec-layers"},
+		{"d-k", "half", "auto or a whole number"}, {"layers", "10001", "layers: '10001'"},
+		{"window", "0", "all or a whole number from 1"}, {"dec-layers", "0", "dec-layers"},
 		{"dropout", "1", "dropout: '1' must be a number from 0 to below 1"}, {"dropout", "-0.1", "'-0.1'"},
 		{"dropout", "nan", "'nan'"}, {"dropout", "0.1x", "'0.1x'"}, {"dropout", "", "''"}, {"depth", "3", "'depth' is no option"},
 	};

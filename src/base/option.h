@@ -16,7 +16,7 @@ struct n2d_option {
 	const char *name; /* "d-model", on command lines "--d-model" */
 	enum n2d_option_kind kind;
 	size_t offset;       /* in the struct */
-	const char *choices; /* also what 0 of a size is called, as "auto"; NULL: a number only */
+	const char *choices; /* also what 0 of a size is called, as "auto"; NULL: a number only. Where 0 reads as something else ("--max-steps 0"), min is 1 */
 	double min, max;
 	const char *help;
 };
