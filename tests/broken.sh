@@ -77,6 +77,10 @@ for option in 'max-steps none' 'max-epochs none' 'max-tokens none' 'patience non
 	err "^n2d train: --${option% *}: '0' must be ${option#* } or a whole number from 1 "
 done
 train 0 $small --src s --trg t -o zero --max-steps 1 --max-epochs none --window all --valid-bleu 0
+# A directory in place of a text.
+mkdir folder
+train 2 $small --src folder --trg t -o new --max-steps 1
+err "^n2d train: cannot read 'folder': Is a directory"
 
 # With --ids a vocabulary of words, or of integers in another order, would make all of a text <unk>, or others of its ids.
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n0 1\n1 1\n2 1\n' >012

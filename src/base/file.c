@@ -204,7 +204,7 @@ void n2d_map_close(struct n2d_map *m)
 int n2d_file_again(const char *path)
 {
 	struct stat s;
-	return strcmp(path, "-") != 0 && (stat(path, &s) || S_ISREG(s.st_mode));
+	return strcmp(path, "-") != 0 && (stat(path, &s) || S_ISREG(s.st_mode) || S_ISDIR(s.st_mode));
 }
 
 int n2d_dir_each(const char *dir, int (*see)(void *arg, const char *name), void *arg)

@@ -39,7 +39,7 @@ struct n2d_map {
 int n2d_map_open(struct n2d_map *m, const char *path);
 void n2d_map_close(struct n2d_map *m);
 
-/* Whether what path names can be read a second time: not standard input ("-"), a pipe or a terminal. True of what is not there. */
+/* Whether what path names can be read a second time: not standard input ("-"), a pipe or a terminal. True of what cannot be read at all. */
 int n2d_file_again(const char *path);
 
 /* Calls see(arg, name) for each name in a directory, in any order, until it gives other than 0, which is returned. -1 and a message
