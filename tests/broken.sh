@@ -82,6 +82,20 @@ mkdir folder
 train 2 $small --src folder --trg t -o new --max-steps 1
 err "^n2d train: cannot read 'folder': Is a directory"
 
+# Names, settings and limits are told with what they are of.
+cp -R run stray
+cp $model stray/step--5.safetensors
+cp $state stray/step--5.state.safetensors
+train 0 -q --resume -o stray --max-steps 2
+edited stray/step-00000002.state.safetensors bad.state 's/"log-every":"50"/"log-every":"x0"/'
+cp bad.state stray/step-00000002.state.safetensors
+train 2 -q --resume -o stray --max-steps 3
+err "^n2d train: stray/step-00000002.state.safetensors: metadata: log-every: 'x0' must be a whole number"
+train 2 $small --src s --trg t --max-tokens 1 -o new --max-steps 1
+err '^n2d train: s: none of 2 lines has at most 1 tokens on either side \(--max-tokens\)$'
+train 2 $small --task numbers --max-tokens 2 --lines 10 -o new --max-steps 1
+err '^n2d train: the task: none of 10 pairs has at most 2 tokens on either side \(--max-tokens\)$'
+
 # With --ids a vocabulary of words, or of integers in another order, would make all of a text <unk>, or others of its ids.
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n0 1\n1 1\n2 1\n' >012
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 0\n1 1\n0 1\n2 1\n' >102

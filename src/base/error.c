@@ -2,15 +2,18 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local char text[512];
 
 int n2d_error(const char *format, ...)
 {
+	char next[sizeof text]; /* an argument may be the message that was */
 	va_list ap;
 	va_start(ap, format);
-	vsnprintf(text, sizeof text, format, ap);
+	vsnprintf(next, sizeof next, format, ap);
 	va_end(ap);
+	memcpy(text, next, sizeof text);
 	return -1;
 }
 

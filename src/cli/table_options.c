@@ -21,12 +21,7 @@ int n2d_given_keep(struct n2d_given *g, int c, const char *value)
 	return 1;
 }
 
-int n2d_error_dashed(void)
-{
-	char why[256];
-	snprintf(why, sizeof why, "%s", n2d_error_text());
-	return n2d_error("--%s", why);
-}
+int n2d_error_dashed(void) { return n2d_error("--%s", n2d_error_text()); }
 
 int n2d_given_apply(const struct n2d_given *g, void *to)
 {

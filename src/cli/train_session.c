@@ -30,10 +30,8 @@ static int open_checkpoint(struct n2d_session *s)
 	int bad = n2d_checkpoint_path(path, s->a->dir, steps[n - 1], 0) || n2d_safetensors_open(&s->old_model, path) ||
 		  n2d_checkpoint_path(path, s->a->dir, steps[n - 1], 1) || n2d_safetensors_open(&s->old_state, path) ||
 		  n2d_checkpoint_together(&s->old_model, &s->old_state);
-	if (bad && n > 1) {
-		snprintf(path, sizeof path, "%s", n2d_error_text());
-		n2d_error("%s (without that file --resume goes on from step %llu)", path, (unsigned long long)steps[n - 2]);
-	}
+	if (bad && n > 1)
+		n2d_error("%s (without that file --resume goes on from step %llu)", n2d_error_text(), (unsigned long long)steps[n - 2]);
 	free(steps);
 	return bad ? -1 : 0;
 }
@@ -75,7 +73,7 @@ static int load_settings(struct n2d_session *s)
 	for (size_t i = 0; i < n2d_train_options.count; i++) {
 		const char *value = n2d_safetensors_text(&s->old_state, n2d_train_options.list[i].name);
 		if (value && n2d_option_set(&s->options, &n2d_train_options.list[i], value))
-			return -1;
+			return n2d_error("%s: metadata: %s", s->old_state.path, n2d_error_text());
 	}
 	return load_data_settings(s);
 }

@@ -53,11 +53,8 @@ int n2d_model_config(struct n2d_config *c, const struct n2d_safetensors *s)
 			return n2d_error("%s: no model of n2d: its metadata has no '%s'", s->path, needed[i]);
 	for (size_t i = 0; i < n2d_options.count; i++) {
 		const char *value = n2d_safetensors_text(s, n2d_options.list[i].name);
-		if (value && n2d_config_set(c, n2d_options.list[i].name, value)) {
-			char why[256];
-			snprintf(why, sizeof why, "%s", n2d_error_text());
-			return n2d_error("%s: metadata: %s", s->path, why);
-		}
+		if (value && n2d_config_set(c, n2d_options.list[i].name, value))
+			return n2d_error("%s: metadata: %s", s->path, n2d_error_text());
 	}
 	return 0;
 }

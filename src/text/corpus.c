@@ -176,7 +176,7 @@ static int read_pairs(struct n2d_corpus *c, struct n2d_lines l[N2D_SIDES])
 	if (!c->pairs && !c->left_out)
 		return n2d_error("%s: is empty: expected a sentence a line", l[0].name);
 	if (!c->pairs)
-		return n2d_error("%s: none of %zu lines has at most %zu tokens on either side", l[0].name, c->left_out, c->max_length);
+		return n2d_error("%s: none of %zu lines has at most %zu tokens on either side (--max-tokens)", l[0].name, c->left_out, c->max_length);
 	trim(c);
 	return 0;
 }
@@ -202,6 +202,8 @@ int n2d_corpus_task(struct n2d_corpus *c, const struct n2d_task_config *task, si
 		bad = n2d_task_next(&t) || n2d_corpus_add(c, (const char *const[]){t.source, t.target},
 							  (const size_t[]){strlen(t.source), strlen(t.target)});
 	n2d_task_close(&t);
+	if (!bad && !c->pairs && pairs)
+		bad = n2d_error("the task: none of %zu pairs has at most %zu tokens on either side (--max-tokens)", pairs, c->max_length);
 	if (!bad)
 		trim(c);
 	return bad;

@@ -9,12 +9,13 @@
 #include "base/error.h"
 #include "model/safetensors_format.h"
 
+#define NAME "step-%08" PRIu64 "%s"
 #define MODEL_END ".safetensors"
 #define STATE_END ".state.safetensors"
 
 static int path_of(char path[N2D_CHECKPOINT_PATH], const char *dir, uint64_t step, const char *end)
 {
-	int n = snprintf(path, N2D_CHECKPOINT_PATH, "%s/step-%08" PRIu64 "%s", dir, step, end);
+	int n = snprintf(path, N2D_CHECKPOINT_PATH, "%s/" NAME, dir, step, end);
 	return n < N2D_CHECKPOINT_PATH ? 0 : n2d_error("%s: the path is too long", dir);
 }
 
@@ -115,11 +116,14 @@ int n2d_checkpoint_save(const char *dir, const struct n2d_transformer *m, const 
 
 /* ---- which are there */
 
-/* The step in a name like step-00001200END; -1: another name. */
+/* The step in a name like step-00001200END; other than 0: another name. */
 static int step_of(const char *name, const char *end, uint64_t *step)
 {
-	int at = 0;
-	return sscanf(name, "step-%" SCNu64 "%n", step, &at) == 1 && at > 0 && strcmp(name + at, end) == 0 ? 0 : -1;
+	char right[64];
+	if (sscanf(name, "step-%" SCNu64, step) != 1)
+		return -1;
+	snprintf(right, sizeof right, NAME, *step, end); /* "step--5" and "step-5" would be read as steps too */
+	return strcmp(name, right);
 }
 
 static int ascending(const void *a, const void *b)
