@@ -432,6 +432,7 @@ static void wrong_settings_are_named(void **state)
 	WRONG(c.vocab = 27, "vocabulary of 27");
 	WRONG(c.vocab = 0, "vocabulary of 0");
 	WRONG((c.ids = 1, c.vocab = 0), "vocabulary of 0");
+	WRONG((c.ids = 1, c.vocab = (1 << 20) + 1), "to 1048576 ids"); /* no reader would take the largest */
 	base = n2d_task_defaults(N2D_TASK_NUMBERS);
 	WRONG(c.max_length = 7, "from 1 to 6");
 	WRONG(c.ids = 1, "not ids");

@@ -8,6 +8,9 @@
 /* The first ids of every vocabulary: padding, beginning and end of a sentence, unknown word. */
 enum { N2D_ID_PAD, N2D_ID_BEGIN, N2D_ID_END, N2D_ID_UNKNOWN, N2D_IDS_SPECIAL };
 
+/* The most integers that texts of ids have for words: they all are entries of a vocabulary, so one wrong number must not fill the memory. */
+enum { N2D_IDS_MAX = 1 << 20 };
+
 /* Row b of src is w1 .. wn </s>, src_len = n + 1; of trg_in <s> v1 .. vm and of trg_out v1 .. vm </s>, trg_len = m + 1. So each
  * length is at least 1, S and T are their maxima, and no row is padding alone. What follows a row's length is N2D_ID_PAD in
  * src and trg_in, and -1 in trg_out: the loss leaves negative targets out. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/batch.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/size.h"
@@ -61,9 +62,8 @@ static int check(const struct n2d_task_config *c)
 				 c->max_length, most);
 	if (c->kind == N2D_TASK_NUMBERS)
 		return c->ids ? n2d_error("numbers: are characters, not ids") : 0;
-	if (!c->vocab || (!c->ids && c->vocab > N2D_TASK_LETTERS))
-		return n2d_error("%s: a vocabulary of %u: must be from 1 to %d letters, or at least 1 id", kinds[c->kind], c->vocab,
-				 N2D_TASK_LETTERS);
+	if (!c->vocab || c->vocab > (c->ids ? N2D_IDS_MAX : N2D_TASK_LETTERS))
+		return n2d_error("%s: a vocabulary of %u: must be from 1 to %d letters or to %d ids", kinds[c->kind], c->vocab, N2D_TASK_LETTERS, N2D_IDS_MAX);
 	return 0;
 }
 

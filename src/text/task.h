@@ -46,7 +46,7 @@ int n2d_split_find(const char *name);
 /* "copy" has 1 to 20 letters, "numbers" 1 to 6 digits. */
 struct n2d_task_config n2d_task_defaults(enum n2d_task_kind kind);
 
-/* -1 and a message naming the setting: lengths out of order, letters beyond 26, no number of the split. */
+/* -1 and a message naming the setting: lengths out of order, letters beyond 26 or ids beyond N2D_IDS_MAX, no number of the split. */
 int n2d_task_open(struct n2d_task *t, const struct n2d_task_config *c);
 void n2d_task_close(struct n2d_task *t);
 

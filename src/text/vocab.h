@@ -16,9 +16,6 @@
 #include "base/batch.h"
 #include "text/task.h"
 
-/* The most integers that `ids` takes for tokens: they all are entries, so one wrong number must not fill the memory. */
-enum { N2D_IDS_MAX = 1 << 20 };
-
 struct n2d_vocab_entry;
 
 struct n2d_vocab {
