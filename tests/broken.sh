@@ -118,5 +118,19 @@ timeout 60 "$n2d" train ${small#-q} --src s --trg t -o closed --max-steps 2 --lo
 [ $? = 0 ] && [ "$(wc -l <closed/log.csv)" = 3 ] && ! grep -qvE '^(schema|1),' closed/log.csv closed/valid.csv && good || bad 'closed streams: not the log'
 "$n2d" params --vocab 9 >&- 2>err && bad 'params into a closed stream succeeds' || good
 
+# Signals: what ends a terminal ends a training as Ctrl-C does; who stops reading does not end it.
+(sh -c 'kill -HUP $$'; exit $?) 2>err
+if [ $? = 129 ]; then # not under nohup
+	"$n2d" train $small --src s --trg t -o hup --max-steps 1000000 --max-epochs none --save-every 1000000 --log-every 1 2>err &
+	n=0
+	until [ -f hup/log.csv ] && [ "$(wc -l <hup/log.csv)" -gt 1 ] || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
+	kill -HUP $!
+	wait $!
+	code=$?
+	[ $code = 129 ] && ls hup/step-*.state.safetensors >out 2>err && good || bad "SIGHUP: exit code $code, and no state"
+fi
+timeout 60 "$n2d" train ${small#-q} --src s --trg t -o pipe --max-steps 2000 --max-epochs none --save-every 2000 --log-every 1 2>&1 | head -n 1 >out
+[ -s pipe/step-00002000.state.safetensors ] && good || bad 'train | head: ended early'
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -20,8 +20,8 @@ static void help(void)
 	printf("usage: n2d train --src FILE --trg FILE -o DIR [options]\n"
 	       "       n2d train --task NAME -o DIR [options]\n"
 	       "       n2d train --resume -o DIR [options]\n\n"
-	       "Trains an encoder-decoder. DIR receives checkpoints, log.csv and valid.csv. Ctrl-C ends after the step, saves, and says how to\n"
-	       "go on; going on gives the bits that an uninterrupted training gives.\n\n"
+	       "Trains an encoder-decoder. DIR receives checkpoints, log.csv and valid.csv. Ctrl-C, SIGTERM and SIGHUP\n"
+	       "end it after the step; it saves, and says how to go on. Going on gives the bits that an uninterrupted training gives.\n\n"
 	       "  --src FILE, --trg FILE   training pairs: line i of one and of the other; words divided by spaces; plain or gzip\n"
 	       "  --valid-src FILE, --valid-trg FILE   validation pairs\n"
 	       "  --vocab FILE             vocabulary (n2d vocab); otherwise the words of the training pairs\n"
@@ -130,6 +130,15 @@ static void on_signal(int sig)
 	signal(sig, SIG_DFL);
 }
 
+static void catch_signals(void)
+{
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	if (signal(SIGHUP, on_signal) == SIG_IGN) /* the terminal is gone; under nohup it goes on */
+		signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN); /* nobody reads on ("| head"): the training is worth more than what it tells, and log.csv has that */
+}
+
 /* Files and settings that cannot be used: bad input. */
 static int bad_input(void) { return n2d_usage("train", "%s", n2d_error_text()); }
 
@@ -209,9 +218,8 @@ static int run(struct n2d_session *s)
 	}
 	if (s->a->resume && n2d_checkpoint_load(&t->optimiser, &t->at, &s->model.p, &s->old_state))
 		return bad_input();
+	catch_signals();
 	introduce(s);
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
 	if (s->a->profile) {
 		n2d_profile_start(&s->profile);
 		s->ctx.trace = &s->profile.trace;
