@@ -85,6 +85,15 @@ for command in 'bleu long-word -i long-word -q' 'bleu long-line -i long-line -q'
 	'bpe restore -i long-line' 'vocab long-line -o v'; do
 	timeout 60 "$n2d" $command >out 2>err && good || bad "n2d $command: exit code $?"
 done
+# What has no end is refused before it fills the memory (whose limit sanitizers do not bear).
+limit=:
+(ulimit -v 4000000 && "$n2d" --version) >out 2>err && limit='ulimit -v 4000000'
+for command in 'train --vocab vocab --src /dev/zero --trg t -o new' 'vocab /dev/zero -o new' 'bpe learn -i /dev/zero' 'bpe apply -c codes -i /dev/zero' \
+	'bleu s -i /dev/zero' 'translate -q -m model -i /dev/zero'; do
+	($limit && timeout 60 "$n2d" $command >out 2>err)
+	[ $? = 2 ] && grep -q '^n2d [a-z ]*: /dev/zero:1: the line is too long: expected less than 268435456 bytes$' err && [ ! -e new ] && good ||
+		bad "n2d $command"
+done
 
 timeout 60 "$n2d" attention -m model --csv new --heat new a >out 2>err
 [ $? = 2 ] && grep -q 'two outputs into one file' err && [ ! -e new ] && good || bad 'attention: two outputs into one file'

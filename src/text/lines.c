@@ -112,7 +112,9 @@ static int make_room(struct n2d_lines *l)
 	}
 	if (l->end + 1 < l->capacity)
 		return 0;
-	char *wider = l->capacity > (size_t)-1 / 2 ? NULL : realloc(l->buffer, 2 * l->capacity);
+	if (l->end + 1 >= N2D_LINE_MAX)
+		return n2d_error("%s:%zu: the line is too long: expected less than %d bytes", l->name, l->number + 1, N2D_LINE_MAX);
+	char *wider = realloc(l->buffer, 2 * l->capacity);
 	if (!wider)
 		return n2d_error("%s:%zu: the line is too long: no memory after %zu bytes", l->name, l->number + 1, l->end);
 	l->buffer = wider;

@@ -8,11 +8,14 @@
  *	n2d_lines_close(&l);
  *
  * Only '\n' ends a line: "\r", U+0085, U+2028 and zero bytes are part of it. What follows the last '\n' is a line if
- * there is anything. Of a stream (a pipe, a terminal) a line is given as soon as it has come. */
+ * there is anything. Of a stream (a pipe, a terminal) a line is given as soon as it has come. A line of N2D_LINE_MAX bytes is an error: what has
+ * no lines and no end, as /dev/zero, must not fill the memory. */
 #ifndef N2D_LINES_H
 #define N2D_LINES_H
 
 #include <stddef.h>
+
+enum { N2D_LINE_MAX = 1 << 28 };
 
 struct n2d_lines {
 	const char *text;      /* the line without its '\n', a zero byte after it; until the next n2d_lines_next */
