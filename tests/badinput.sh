@@ -100,6 +100,8 @@ timeout 60 "$n2d" attention -m model --csv new --heat new a >out 2>err
 # What a step costs is a formula, not a walk over the pairs.
 timeout 20 "$n2d" params --preset tiny --batch 1 --vocab 100 --src-length 1000000000 --trg-length 1000000000 >out 2>err
 [ $? = 0 ] && grep -q '^  forward  *[1-9][0-9.]* GFLOP$' out && good || bad 'params of a long sentence: no FLOPs, or no end'
+timeout 20 "$n2d" params --vocab 100 --layers 10000 >out 2>err # 264 GB
+[ $? = 0 ] && grep -q '^all  *73,564,211,200 ' out && good || bad 'params of 10,000 layers: no number, or no end'
 
 # Weights of 60,000 by 60,000 tokens, 24 times, fit no memory: said before the translation, which would take minutes.
 timeout 60 "$n2d" attention -m model --csv new "$(head -c 120000 long-line)" >out 2>err

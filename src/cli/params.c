@@ -64,17 +64,19 @@ static int cost_of(struct cost *k, const struct n2d_config *c)
 	struct n2d_ctx ctx;
 	if (n2d_ctx_init(&ctx, NULL, 1))
 		return -1;
-	if (n2d_transformer_init(&m, &ctx, c)) {
+	if (n2d_transformer_plan(&m, c)) {
 		n2d_ctx_free(&ctx);
 		return -1;
 	}
-	k->parameter_bytes = m.memory.size + 3 * m.p.floats * sizeof(float);
+	k->parameter_bytes = n2d_add(n2d_transformer_bytes(&ctx, &m), n2d_mul(n2d_mul(3, m.p.floats), sizeof(float)));
 	k->training = n2d_pass_bytes(&ctx, &m, s->B, s->S, s->T, 1);
 	k->inference = n2d_pass_bytes(&ctx, &m, s->B, s->S, s->T, 0);
 	k->flops = n2d_transformer_flops(&m, s->B, s->S, s->T, 1);
 	k->forward_flops = n2d_transformer_flops(&m, s->B, s->S, s->T, 0);
 	n2d_transformer_free(&m);
 	n2d_ctx_free(&ctx);
+	if (k->parameter_bytes == N2D_TOO_LARGE)
+		return n2d_error("the model is too large for memory");
 	if (k->training == N2D_TOO_LARGE)
 		return n2d_error("a batch of %zu x (%zu + %zu) tokens is too large for memory", s->B, s->S, s->T);
 	return 0;

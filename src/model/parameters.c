@@ -169,6 +169,24 @@ static void embeddings(struct maker *m)
 	}
 }
 
+static int name_order(const void *a, const void *b)
+{
+	return strcmp((*(struct n2d_parameter *const *)a)->name, (*(struct n2d_parameter *const *)b)->name);
+}
+
+/* Once the list stays where it is. */
+static void sort_names(struct maker *m)
+{
+	struct n2d_parameters *p = m->p;
+	if (m->failed || !(p->by_name = malloc(p->n * sizeof(struct n2d_parameter *)))) {
+		m->failed = 1;
+		return;
+	}
+	for (size_t i = 0; i < p->n; i++)
+		p->by_name[i] = &p->list[i];
+	qsort(p->by_name, p->n, sizeof *p->by_name, name_order);
+}
+
 int n2d_parameters_list(struct n2d_parameters *p, const struct n2d_config *c)
 {
 	struct maker m = {.p = p, .c = c};
@@ -183,6 +201,7 @@ int n2d_parameters_list(struct n2d_parameters *p, const struct n2d_config *c)
 	if (c->output_bias)
 		single(&m, "output", "generator.bias", N2D_INIT_ZERO, c->vocab, 0);
 	align(&m);
+	sort_names(&m);
 	if (!m.failed && n2d_mul(p->floats, sizeof(float)) <= PTRDIFF_MAX)
 		return 0;
 	n2d_parameters_free(p);
@@ -193,15 +212,16 @@ int n2d_parameters_list(struct n2d_parameters *p, const struct n2d_config *c)
 void n2d_parameters_free(struct n2d_parameters *p)
 {
 	free(p->list);
+	free(p->by_name);
 	memset(p, 0, sizeof *p);
 }
 
 const struct n2d_parameter *n2d_parameters_find(const struct n2d_parameters *p, const char *name)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (strcmp(p->list[i].name, name) == 0)
-			return &p->list[i];
-	return NULL;
+	struct n2d_parameter key, *of = &key, **found;
+	snprintf(key.name, sizeof key.name, "%s", name);
+	found = p->n ? bsearch(&of, p->by_name, p->n, sizeof of, name_order) : NULL;
+	return found ? *found : NULL;
 }
 
 /* Each of the matrices t->rows by its own size; a convolution's in and out count each of its W places. */

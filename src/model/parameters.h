@@ -38,7 +38,7 @@ struct n2d_parameter {
 };
 
 struct n2d_parameters {
-	struct n2d_parameter *list;
+	struct n2d_parameter *list, **by_name; /* by_name: in the order of their names */
 	size_t n;
 	size_t count;  /* parameters */
 	size_t floats; /* of the array: a sublayer's parameters lie without gaps, each sublayer starts on N2D_ALIGN */

@@ -118,20 +118,13 @@ static void stack_place(struct n2d_transformer *m, const struct n2d_ctx *ctx, st
 	}
 }
 
-static int memory_init(struct n2d_transformer *m, const struct n2d_ctx *ctx)
+size_t n2d_transformer_bytes(const struct n2d_ctx *ctx, const struct n2d_transformer *m)
 {
-	size_t output = n2d_linear_packed(ctx, m->c.d_model, m->c.vocab), floats = n2d_add(m->p.floats, n2d_floats(output, 1, 1));
-	floats = n2d_add(floats, n2d_add(stack_packed(ctx, &m->encoder), stack_packed(ctx, &m->decoder)));
-	if (n2d_arena_init(&m->memory, n2d_mul(floats, sizeof(float))))
-		return -1;
-	m->w = n2d_arena_floats(&m->memory, m->p.floats);
-	m->packed_output = n2d_arena_floats(&m->memory, output);
-	stack_place(m, ctx, &m->encoder);
-	stack_place(m, ctx, &m->decoder);
-	return 0;
+	size_t floats = n2d_add(m->p.floats, n2d_floats(n2d_linear_packed(ctx, m->c.d_model, m->c.vocab), 1, 1));
+	return n2d_mul(n2d_add(floats, n2d_add(stack_packed(ctx, &m->encoder), stack_packed(ctx, &m->decoder))), sizeof(float));
 }
 
-int n2d_transformer_init(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c)
+int n2d_transformer_plan(struct n2d_transformer *m, const struct n2d_config *c)
 {
 	memset(m, 0, sizeof *m);
 	m->c = *c;
@@ -143,10 +136,25 @@ int n2d_transformer_init(struct n2d_transformer *m, const struct n2d_ctx *ctx, c
 	m->output_bias = at(m, "generator.bias");
 	m->src_positions = at(m, "src_positions.weight");
 	m->tgt_positions = at(m, "tgt_positions.weight");
-	if (!stack_init(m, &m->encoder, 0) && !stack_init(m, &m->decoder, 1) && !memory_init(m, ctx))
+	if (!stack_init(m, &m->encoder, 0) && !stack_init(m, &m->decoder, 1))
 		return 0;
 	n2d_transformer_free(m);
 	return -1;
+}
+
+int n2d_transformer_init(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c)
+{
+	if (n2d_transformer_plan(m, c))
+		return -1;
+	if (n2d_arena_init(&m->memory, n2d_transformer_bytes(ctx, m))) {
+		n2d_transformer_free(m);
+		return -1;
+	}
+	m->w = n2d_arena_floats(&m->memory, m->p.floats);
+	m->packed_output = n2d_arena_floats(&m->memory, n2d_linear_packed(ctx, c->d_model, c->vocab));
+	stack_place(m, ctx, &m->encoder);
+	stack_place(m, ctx, &m->decoder);
+	return 0;
 }
 
 static void stack_free(struct n2d_stack *s)

@@ -57,6 +57,10 @@ struct n2d_transformer {
 int n2d_transformer_init(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c);
 void n2d_transformer_free(struct n2d_transformer *m);
 
+/* The same without memory for weights, for what only asks for sizes; and the bytes of that memory, N2D_TOO_LARGE passes. */
+int n2d_transformer_plan(struct n2d_transformer *m, const struct n2d_config *c);
+size_t n2d_transformer_bytes(const struct n2d_ctx *ctx, const struct n2d_transformer *m);
+
 /* Brings the packed weights up to date with w. */
 void n2d_transformer_pack(const struct n2d_ctx *ctx, struct n2d_transformer *m);
 
