@@ -112,6 +112,12 @@ for command in score translate; do
 	run 2 "$n2d" $command -m ids.run/step-00000002.safetensors --ids --vocab 102 $([ $command = translate ] && echo -i ids || echo --src ids --trg ids)
 	err "^n2d $command: 102:5: '1'"
 done
+# A vocabulary that no checkpoint has room for is told before the training.
+{ head -n 4 012 && head -c 100000000 /dev/zero | tr '\0' a && echo ' 1'; } >huge
+train 2 $small --src s --trg t --vocab huge -o new --max-steps 1
+err '^n2d train: new: a header of [0-9]* bytes is too large, at most 100000000 \(vocabulary'
+[ -e new ] && bad "$what: leaves a directory" || good
+rm huge
 
 # Standard streams that are closed: progress does not go into the first files that are opened.
 timeout 60 "$n2d" train ${small#-q} --src s --trg t -o closed --max-steps 2 --log-every 1 <&- >&- 2>&-

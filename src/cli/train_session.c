@@ -205,7 +205,7 @@ static int check_paths(struct n2d_session *s)
 
 /* ---- what the files say beside weights and moments */
 
-static void describe(struct n2d_session *s)
+static int describe(struct n2d_session *s)
 {
 	s->metadata[s->keys++] = (struct n2d_metadata){N2D_VOCABULARY, s->vocabulary};
 	if (s->src_vocabulary)
@@ -218,15 +218,17 @@ static void describe(struct n2d_session *s)
 	snprintf(s->lines, sizeof s->lines, "%zu", s->source.lines);
 	s->state[s->state_keys++] = (struct n2d_metadata){"lines", s->lines};
 	s->state[s->state_keys++] = (struct n2d_metadata){"ids", s->source.ids ? "yes" : "no"};
+	if (!n2d_model_check(s->a->dir, &s->config, &s->model.p, s->metadata, s->keys))
+		return 0;
+	return n2d_error("%s (vocabulary and codes are part of a checkpoint's)", n2d_error_text());
 }
 
 int n2d_session_open(struct n2d_session *s)
 {
 	struct n2d_step_options so;
 	if (n2d_train_step_options(&so, &s->options, s->config.d_model) || refuse_used_dir(s) || check_paths(s) || open_data(s) || open_model(s) ||
-	    take_dir(s))
+	    describe(s) || take_dir(s))
 		return -1;
-	describe(s);
 	return 0;
 }
 

@@ -18,8 +18,9 @@ static size_t describe(const struct n2d_config *c, struct n2d_metadata *m, char 
 	return n;
 }
 
-int n2d_model_save(const char *path, const struct n2d_config *c, const struct n2d_parameters *p, const float *values,
-		   const struct n2d_metadata *more, size_t keys)
+/* values NULL: only whether they could be saved. */
+static int save(const char *path, const struct n2d_config *c, const struct n2d_parameters *p, const float *values, const struct n2d_metadata *more,
+		size_t keys)
 {
 	struct n2d_tensor *t = calloc(p->n + 1, sizeof *t);
 	struct n2d_metadata *m = calloc(n2d_options.count + keys, sizeof *m);
@@ -31,15 +32,26 @@ int n2d_model_save(const char *path, const struct n2d_config *c, const struct n2
 			m[n++] = more[i];
 		for (size_t i = 0; i < p->n; i++) {
 			const struct n2d_parameter *q = &p->list[i];
-			t[i] = (struct n2d_tensor){q->name, N2D_F32, q->dims, {q->shape[0], q->shape[1], q->shape[2]}, values + q->offset};
+			t[i] = (struct n2d_tensor){q->name, N2D_F32, q->dims, {q->shape[0], q->shape[1], q->shape[2]}, values ? values + q->offset : NULL};
 		}
-		bad = n2d_safetensors_write(path, t, p->n, m, n);
+		bad = (values ? n2d_safetensors_write : n2d_safetensors_check)(path, t, p->n, m, n);
 	} else
 		n2d_error("%s: no memory for the header", path);
 	free(t);
 	free(m);
 	free(text);
 	return bad;
+}
+
+int n2d_model_save(const char *path, const struct n2d_config *c, const struct n2d_parameters *p, const float *values,
+		   const struct n2d_metadata *more, size_t keys)
+{
+	return save(path, c, p, values, more, keys);
+}
+
+int n2d_model_check(const char *path, const struct n2d_config *c, const struct n2d_parameters *p, const struct n2d_metadata *more, size_t keys)
+{
+	return save(path, c, p, NULL, more, keys);
 }
 
 int n2d_model_config(struct n2d_config *c, const struct n2d_safetensors *s)

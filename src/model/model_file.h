@@ -16,6 +16,9 @@
 int n2d_model_save(const char *path, const struct n2d_config *c, const struct n2d_parameters *p, const float *values,
 		   const struct n2d_metadata *more, size_t keys);
 
+/* As n2d_safetensors_check: whether n2d_model_save could, which a vocabulary can be too large for. */
+int n2d_model_check(const char *path, const struct n2d_config *c, const struct n2d_parameters *p, const struct n2d_metadata *more, size_t keys);
+
 /* *c from the metadata: preset base with each option that is there; vocab, d-model and heads must be. Other keys are ignored.
  * -1 and a message naming the file and the option. */
 int n2d_model_config(struct n2d_config *c, const struct n2d_safetensors *s);

@@ -41,6 +41,9 @@ const char *n2d_dtype_name(enum n2d_dtype dtype);
 int n2d_safetensors_write(const char *path, const struct n2d_tensor *tensors, size_t count,
 			  const struct n2d_metadata *metadata, size_t keys);
 
+/* Whether such a file could be written, but for what the system says: its header has a largest size. -1 and a message as above. */
+int n2d_safetensors_check(const char *path, const struct n2d_tensor *tensors, size_t count, const struct n2d_metadata *metadata, size_t keys);
+
 /* A file open for reading. */
 struct n2d_safetensors {
 	struct n2d_tensor *tensors; /* in the order of their bytes; data lies in the mapped file */

@@ -118,8 +118,8 @@ static int write_file(const char *path, const char *header, size_t size, const s
 	return n2d_out_commit(&o);
 }
 
-int n2d_safetensors_write(const char *path, const struct n2d_tensor *tensors, size_t count,
-			  const struct n2d_metadata *metadata, size_t keys)
+/* write 0: not the file. */
+static int make(const char *path, const struct n2d_tensor *tensors, size_t count, const struct n2d_metadata *metadata, size_t keys, int write)
 {
 	size_t size = 0;
 	const struct n2d_tensor **list = sorted(tensors, count);
@@ -127,11 +127,22 @@ int n2d_safetensors_write(const char *path, const struct n2d_tensor *tensors, si
 		return n2d_error("%s: no memory for %zu tensors", path, count);
 	char *header = make_header(&size, path, list, count, metadata, keys);
 	int bad = !header;
-	if (header) {
+	if (header && write) {
 		seal(header, size, list, count);
 		bad = write_file(path, header, size, list, count);
 	}
 	free(header);
 	free(list);
 	return bad ? -1 : 0;
+}
+
+int n2d_safetensors_write(const char *path, const struct n2d_tensor *tensors, size_t count,
+			  const struct n2d_metadata *metadata, size_t keys)
+{
+	return make(path, tensors, count, metadata, keys, 1);
+}
+
+int n2d_safetensors_check(const char *path, const struct n2d_tensor *tensors, size_t count, const struct n2d_metadata *metadata, size_t keys)
+{
+	return make(path, tensors, count, metadata, keys, 0);
 }
