@@ -77,7 +77,7 @@ run 2 /dev/null apply -c "$scratch/nothing"
 err "cannot read '.*nothing': No such file"
 run 2 /dev/null learn -i "$scratch"
 err 'Is a directory'
-run 1 /dev/null apply -c "$golden.codes" -i "$golden.txt" -o "$scratch/no/file"
+run 2 /dev/null apply -c "$golden.codes" -i "$golden.txt" -o "$scratch/no/file"
 err "cannot write '.*no/file'"
 for wrong in '' train 'learn -c x' 'learn --symbols=x' 'learn --min-frequency 0' 'learn extra' apply 'apply -c' \
 	"apply -c $golden.codes --dropout 1.5" "apply -c $golden.codes --dropout nan" "apply -c $golden.codes --vocabulary-threshold 3" \

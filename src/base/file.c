@@ -207,6 +207,17 @@ int n2d_file_again(const char *path)
 	return strcmp(path, "-") != 0 && (stat(path, &s) || S_ISREG(s.st_mode) || S_ISDIR(s.st_mode));
 }
 
+int n2d_out_try(const char *path)
+{
+	struct n2d_out o;
+	if (!n2d_file_again(path))
+		return 0;
+	if (n2d_out_open(&o, path))
+		return -1;
+	n2d_out_cancel(&o);
+	return 0;
+}
+
 int n2d_dir_each(const char *dir, int (*see)(void *arg, const char *name), void *arg)
 {
 	DIR *d = opendir(dir);

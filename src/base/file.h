@@ -17,6 +17,9 @@ struct n2d_out {
 
 /* -1 and a message naming path when it cannot be made, or another process is writing it. */
 int n2d_out_open(struct n2d_out *o, const char *path);
+/* The same answer before the work whose result goes there, and no file is left. What is no regular file is not tried: opening it may wait, or end what
+ * reads from it. */
+int n2d_out_try(const char *path);
 /* Failures are kept for n2d_out_commit, so that callers need one check. */
 void n2d_out_write(struct n2d_out *o, const void *data, size_t bytes);
 void n2d_out_printf(struct n2d_out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -308,7 +308,10 @@ static int check(const struct args *a, int argc, char **argv)
 		for (size_t k = 0; k < i; k++)
 			if (a->out[i] && a->out[k] && strcmp(a->out[i], a->out[k]) == 0)
 				return n2d_usage("attention", "%s: two outputs into one file", a->out[i]);
-	return 0;
+	int code = 0;
+	for (size_t i = 0; i < OUTPUTS && !code; i++)
+		code = n2d_check_output("attention", a->out[i]);
+	return code;
 }
 
 int n2d_cmd_attention(int argc, char **argv)

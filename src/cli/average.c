@@ -88,6 +88,8 @@ int n2d_cmd_average(int argc, char **argv)
 		return n2d_usage("average", "-o FILE and models must be given; see n2d average --help");
 	if (last && optind + 1 < argc)
 		return n2d_usage("average", "--last takes one directory; unexpected '%s'", argv[optind + 1]);
+	if (n2d_check_output("average", out))
+		return N2D_EXIT_USAGE;
 	if (last)
 		return average_last(out, argv[optind], (size_t)last);
 	return average(out, (const char *const *)argv + optind, (size_t)(argc - optind));

@@ -272,6 +272,8 @@ int n2d_cmd_bpe(int argc, char **argv)
 	int code = !a.input || !a.glossaries ? n2d_usage(c->name, "no memory") : parse(&a, c);
 	if (!code && !a.inputs)
 		a.input[a.inputs++] = "-";
+	if (!code)
+		code = n2d_check_output(c->name, a.output);
 	code = code < 0 ? N2D_EXIT_OK : code ? code : c->run(&a);
 	free(a.input);
 	free(a.glossaries);

@@ -25,6 +25,9 @@ int n2d_usage(const char *command, const char *format, ...) __attribute__((forma
  * says which option is unknown or lacks its argument. Returns N2D_EXIT_USAGE. */
 int n2d_bad_option(char **argv, int c);
 
+/* 0 when path (NULL: none) can be written; else says why and returns N2D_EXIT_USAGE. Asked before the work whose result goes there. */
+int n2d_check_output(const char *command, const char *path);
+
 /* The whole number in text, or -1 after a message when it is not in [min, max], min >= 0. */
 long n2d_number(const char *command, const char *option, const char *text, long min, long max);
 

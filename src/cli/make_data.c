@@ -111,10 +111,12 @@ int n2d_cmd_make_data(int argc, char **argv)
 		return code;
 	if (!*a.source || !*a.target || strcmp(a.source, a.target) == 0)
 		return n2d_usage("make-data", "--src-lang '%s', --trg-lang '%s': expected two different names", a.source, a.target);
-	struct n2d_task t; /* settings that cannot be are usage, files that cannot be written a failure */
+	struct n2d_task t; /* settings and paths that cannot be are usage, what goes wrong in writing is a failure */
 	if (n2d_task_open(&t, &a.c))
 		return n2d_usage("make-data", "%s", n2d_error_text());
 	n2d_task_close(&t);
+	if (n2d_task_writable(a.prefix, a.source, a.target))
+		return n2d_usage("make-data", "%s", n2d_error_text());
 	if (n2d_task_write(&a.c, (size_t)a.lines, a.prefix, a.source, a.target)) {
 		fprintf(stderr, "n2d make-data: %s\n", n2d_error_text());
 		return N2D_EXIT_FAILED;

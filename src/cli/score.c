@@ -138,6 +138,8 @@ static int run(const struct args *a)
 	struct n2d_bundle b;
 	if (!a->model || !a->src || !a->trg)
 		return n2d_usage("score", "-m MODEL, --src FILE and --trg FILE must be given; see n2d score --help");
+	if (n2d_check_output("score", a->grad))
+		return N2D_EXIT_USAGE;
 	if (n2d_ctx_init(&ctx, a->isa, (int)a->threads))
 		return n2d_usage("score", "%s", n2d_error_text());
 	int code;

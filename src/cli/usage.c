@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 int n2d_usage(const char *command, const char *format, ...)
 {
@@ -27,6 +28,8 @@ int n2d_bad_option(char **argv, int c)
 		return n2d_usage(argv[0], "option '-%c' %s; see n2d %s --help", optopt, what, argv[0]);
 	return n2d_usage(argv[0], "option '%s' %s; see n2d %s --help", argv[optind - 1], what, argv[0]);
 }
+
+int n2d_check_output(const char *command, const char *path) { return path && n2d_out_try(path) ? n2d_usage(command, "%s", n2d_error_text()) : 0; }
 
 long n2d_number(const char *command, const char *option, const char *text, long min, long max)
 {

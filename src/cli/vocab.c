@@ -96,6 +96,8 @@ int n2d_cmd_vocab(int argc, char **argv)
 		return n2d_usage("vocab", "-o OUTPUT must be given");
 	if (a.ids && (a.min_count || a.max_size))
 		return n2d_usage("vocab", "--ids takes every integer: --min-count and --max-size have no meaning");
+	if ((code = n2d_check_output("vocab", a.output)))
+		return code;
 	if (n2d_vocab_init(&v, a.ids)) {
 		fprintf(stderr, "n2d vocab: %s\n", n2d_error_text());
 		return N2D_EXIT_FAILED;

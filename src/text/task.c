@@ -209,7 +209,7 @@ int n2d_task_next(struct n2d_task *t)
 	return 0;
 }
 
-/* PREFIX.SUFFIX, opened. */
+/* PREFIX.SUFFIX, opened; o NULL: tried. */
 static int open_out(struct n2d_out *o, const char *prefix, const char *suffix)
 {
 	size_t n = strlen(prefix) + strlen(suffix) + 2;
@@ -217,9 +217,14 @@ static int open_out(struct n2d_out *o, const char *prefix, const char *suffix)
 	if (!path)
 		return n2d_error("no memory for the name %s.%s", prefix, suffix);
 	snprintf(path, n, "%s.%s", prefix, suffix);
-	int bad = n2d_out_open(o, path);
+	int bad = o ? n2d_out_open(o, path) : n2d_out_try(path);
 	free(path);
 	return bad;
+}
+
+int n2d_task_writable(const char *prefix, const char *source, const char *target)
+{
+	return open_out(NULL, prefix, source) || open_out(NULL, prefix, target) ? -1 : 0;
 }
 
 static int write_lines(struct n2d_task *t, size_t lines, struct n2d_out out[2])

@@ -53,6 +53,9 @@ void n2d_task_close(struct n2d_task *t);
 /* The next line. -1 and a message when no sequence of the split is found: there are too few of such length. */
 int n2d_task_next(struct n2d_task *t);
 
+/* Whether n2d_task_write could open its files, which are not made. -1 and a message. */
+int n2d_task_writable(const char *prefix, const char *source, const char *target);
+
 /* Writes `lines` lines to PREFIX.source and PREFIX.target, each file whole or not at all. -1 and a message. */
 int n2d_task_write(const struct n2d_task_config *c, size_t lines, const char *prefix, const char *source, const char *target);
 
