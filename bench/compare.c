@@ -47,13 +47,17 @@ void compare_add(struct compare_values *v, double x)
 	v->x[v->n++] = x;
 }
 
+void compare_row_free(struct compare_row *r)
+{
+	free(r->id);
+	for (int s = 0; s < SIDES; s++)
+		free(r->side[s].x);
+}
+
 void compare_free(struct comparison *c)
 {
-	for (size_t i = 0; i < c->rows; i++) {
-		free(c->row[i].id);
-		for (int s = 0; s < SIDES; s++)
-			free(c->row[i].side[s].x);
-	}
+	for (size_t i = 0; i < c->rows; i++)
+		compare_row_free(c->row + i);
 	free(c->row);
 	*c = (struct comparison){0};
 }

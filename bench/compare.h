@@ -2,6 +2,7 @@
 #ifndef BENCH_COMPARE_H
 #define BENCH_COMPARE_H
 
+#include <regex.h>
 #include <stdio.h>
 
 #include "base/ctx.h"
@@ -45,15 +46,32 @@ void compare_add(struct compare_values *v, double x);
  * not slower any more. Failed: both builds have it, and only base could run it. */
 void compare_judge(struct comparison *c);
 size_t compare_count(const struct comparison *c, enum verdict v);
+void compare_row_free(struct compare_row *r);
 void compare_free(struct comparison *c);
+
+struct compare_plan {
+	const char *filter, *exclude; /* extended regular expressions; NULL: none */
+	const char *command;          /* builds: names of compare_commands, "kernels,layers" */
+	const char *isa;
+	size_t rounds, threads, samples;
+};
+
+/* ---- compare_filter.c */
+
+struct compare_patterns {
+	regex_t filter, exclude;
+	int has_filter, has_exclude;
+};
+
+/* -1 and a message that names the option. */
+int compare_patterns_open(struct compare_patterns *r, const struct compare_plan *p);
+void compare_patterns_free(struct compare_patterns *r);
+int compare_wanted(const struct compare_patterns *r, const char *id);
+/* Leaves the benchmarks of two files that the patterns let pass. -1 and a message when both have none of them: nothing was compared. */
+int compare_select(struct comparison *c, const struct compare_plan *p);
 
 /* ---- compare_run.c: two builds */
 
-struct compare_plan {
-	const char *command;          /* names of compare_commands, "kernels,layers" */
-	const char *isa, *filter, *exclude;
-	size_t rounds, threads, samples;
-};
 int compare_is_command(const char *name);
 /* Runs DIR/n2d-bench of both, in turn, in new processes each time: rounds of (base, head) in random order, a value a run; then
  * twice as many rounds of what looks slower alone, whose values count instead. -1 and a message when one cannot be run. */

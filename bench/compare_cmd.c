@@ -26,14 +26,15 @@ static const char usage[] =
 	"and once more again, and must be slower each time.\n\n"
 	"  --threshold P     per cent (default 5)\n"
 	"  --format F        text (default), markdown or json\n"
+	"  --filter REGEX    only benchmarks whose id matches (extended regular expression)\n"
+	"  --exclude REGEX   not those (default of builds: " EXCLUDE ")\n"
+	"  --help\n\n"
+	"of builds alone\n"
 	"  --rounds N        runs of each build (default 8)\n"
 	"  --command LIST    kernels,layers,step (default: kernels,layers)\n"
-	"  --filter REGEX    only benchmarks whose id matches (extended regular expression)\n"
-	"  --exclude REGEX   not those (default: " EXCLUDE ")\n"
 	"  --isa LIST        default: the widest\n"
 	"  --threads N       default 1\n"
-	"  --samples N       clean samples of each in a run (default 5)\n"
-	"  --help\n";
+	"  --samples N       clean samples of each in a run (default 5)\n";
 
 static struct {
 	const char *format;
@@ -50,7 +51,7 @@ static int parse(int argc, char **argv)
 	int bad = 0;
 	opt.format = "text";
 	opt.threshold = 5;
-	opt.plan = (struct compare_plan){.command = "kernels,layers", .exclude = EXCLUDE, .rounds = 8, .threads = 1, .samples = 5};
+	opt.plan = (struct compare_plan){.command = "kernels,layers", .rounds = 8, .threads = 1, .samples = 5};
 	opterr = 0;
 	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
 		switch (c) {
@@ -94,8 +95,10 @@ static int fill(struct comparison *c, char **side)
 	if (builds != is_directory(side[HEAD]))
 		return n2d_error("%s, %s: expected two build directories or two CSV files", side[BASE], side[HEAD]);
 	if (!builds)
-		return compare_read(c, BASE, side[BASE], 0) || compare_read(c, HEAD, side[HEAD], 0) ? -1 : 0;
+		return compare_read(c, BASE, side[BASE], 0) || compare_read(c, HEAD, side[HEAD], 0) || compare_select(c, &opt.plan) ? -1 : 0;
 	choose_isa();
+	if (!opt.plan.exclude)
+		opt.plan.exclude = EXCLUDE;
 	return compare_run(c, (const char *const[]){side[BASE], side[HEAD]}, &opt.plan);
 }
 

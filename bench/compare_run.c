@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,53 +180,8 @@ struct job {
 	int no_limits;
 };
 
-struct patterns {
-	regex_t filter, exclude;
-	int has_filter, has_exclude;
-};
-
-static int compile(regex_t *r, const char *option, const char *text)
-{
-	char why[128];
-	int code = regcomp(r, text, REG_EXTENDED | REG_NOSUB);
-	if (!code)
-		return 0;
-	regerror(code, r, why, sizeof why);
-	return n2d_error("%s: '%s': %s", option, text, why);
-}
-
-static int compile_all(struct patterns *r, const struct compare_plan *p)
-{
-	memset(r, 0, sizeof *r);
-	if (p->filter) {
-		if (compile(&r->filter, "--filter", p->filter))
-			return -1;
-		r->has_filter = 1;
-	}
-	if (p->exclude && *p->exclude) {
-		if (compile(&r->exclude, "--exclude", p->exclude))
-			return -1;
-		r->has_exclude = 1;
-	}
-	return 0;
-}
-
-static void free_patterns(struct patterns *r)
-{
-	if (r->has_filter)
-		regfree(&r->filter);
-	if (r->has_exclude)
-		regfree(&r->exclude);
-}
-
-static int wanted(const struct patterns *r, const char *id)
-{
-	return (!r->has_filter || regexec(&r->filter, id, 0, NULL, 0) == 0) &&
-	       (!r->has_exclude || regexec(&r->exclude, id, 0, NULL, 0) != 0);
-}
-
 /* The ids of one build, as it will be run: without limits there are fewer. Those of both are run, the others become rows without values on one side. */
-static int list(struct comparison *c, int side, const char *dir, const struct job *j, const struct compare_plan *p, const struct patterns *r)
+static int list(struct comparison *c, int side, const char *dir, const struct job *j, const struct compare_plan *p, const struct compare_patterns *r)
 {
 	struct words l = {0};
 	char line[512];
@@ -241,7 +195,7 @@ static int list(struct comparison *c, int side, const char *dir, const struct jo
 	FILE *f = fopen(scratch.ids, "r");
 	while (f && fgets(line, sizeof line, f)) {
 		line[strcspn(line, "\n")] = 0;
-		if (*line && wanted(r, line))
+		if (*line && compare_wanted(r, line))
 			compare_row(c, line)->listed |= 1 << side;
 	}
 	if (f)
@@ -249,7 +203,7 @@ static int list(struct comparison *c, int side, const char *dir, const struct jo
 	return 0;
 }
 
-static int find_jobs(struct comparison *c, struct job *job, const char *const dir[SIDES], const struct compare_plan *p, const struct patterns *r)
+static int find_jobs(struct comparison *c, struct job *job, const char *const dir[SIDES], const struct compare_plan *p, const struct compare_patterns *r)
 {
 	int jobs = 0;
 	for (int i = 0; i < COMMANDS; i++) {
@@ -342,12 +296,12 @@ static size_t keep_suspects(struct comparison *c, struct job *job, int jobs)
 
 static int run_jobs(struct comparison *c, const char *const dir[SIDES], struct job *job, const struct compare_plan *p)
 {
-	struct patterns r;
+	struct compare_patterns r;
 	size_t ids = 0;
-	if (compile_all(&r, p))
+	if (compare_patterns_open(&r, p))
 		return -1;
 	int jobs = find_jobs(c, job, dir, p, &r);
-	free_patterns(&r);
+	compare_patterns_free(&r);
 	for (int j = 0; j < jobs; j++)
 		ids += job[j].id.n;
 	if (jobs < 0 || (!ids && n2d_error("no benchmark that both builds have passes --filter and --exclude")))

@@ -48,6 +48,16 @@ out '"slower": 1,'
 run 0 ./n2d-bench compare --threshold 25 "$scratch/base.csv" "$scratch/head.csv"
 run 2 ./n2d-bench compare "$scratch/base.csv"
 err 'expected BASE and HEAD'
+# A gate that compared nothing is not green.
+printf 'schema,id,seconds\nt/1,a,1.2\nt/1,a,1.21\nt/1,b,1\n' >"$scratch/two.csv"
+printf 'schema,id,seconds\nt/1,c,1\n' >"$scratch/other.csv"
+run 2 ./n2d-bench compare "$scratch/base.csv" "$scratch/other.csv"
+err 'base.csv, .*other.csv: no benchmark that both have'
+run 2 ./n2d-bench compare --filter '^b' "$scratch/base.csv" "$scratch/two.csv"
+run 2 ./n2d-bench compare --exclude '(' "$scratch/base.csv" "$scratch/two.csv"
+err "--exclude: '\\(': "
+run 0 ./n2d-bench compare --exclude '^a' "$scratch/two.csv" "$scratch/two.csv"
+out '^1 benchmarks: 1 same'
 run 2 ./n2d-bench compare "$scratch" "$scratch/head.csv"
 run 2 ./n2d-bench compare "$scratch" "$scratch"
 err 'cannot be run'
