@@ -8,7 +8,6 @@
 #include "base/trace.h"
 #include "op/attention_band.h"
 #include "op/attention_work.h"
-#include "op/pointwise.h"
 
 struct n2d_band n2d_attention_band(const struct n2d_attention *a, size_t b)
 {

@@ -62,7 +62,7 @@ struct part {
 static struct part part(const struct job *j, int thread, int threads)
 {
 	size_t nr = j->ctx->k->nr, D = j->r->D, panels = (D + nr - 1) / nr, n = (size_t)threads, t = (size_t)thread;
-	size_t u0 = panels * t / n * nr, u1 = panels * (t + 1) / n * nr;
+	size_t u0 = n2d_cut(panels, n, t) * nr, u1 = n2d_cut(panels, n, t + 1) * nr;
 	return (struct part){u0 < D ? u0 : D, u1 < D ? u1 : D, j->ctx->pack[thread]};
 }
 
