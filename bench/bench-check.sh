@@ -9,6 +9,7 @@ src=${srcdir:-$(dirname "$0")/..}
 base=$(git -C "$src" rev-parse --verify --quiet "$1^{commit}") || { echo "bench-check: '$1' is no revision of a git repository at $src" >&2; exit 2; }
 name=$1
 shift
+revision() { git -C "$src" log -1 --format='%h %s' "$1"; }
 scratch=$(mktemp -d) || exit 99
 clean() {
 	git -C "$src" worktree remove --force "$scratch/src" 2>/dev/null
@@ -23,6 +24,7 @@ build() {
 	git -C "$src" worktree add -q --detach "$scratch/src" "$base" && (cd "$scratch/src" && ./bootstrap --no-install) && mkdir "$scratch/base" &&
 		eval "set -- $(./config.status --config)" && cd "$scratch/base" && ../src/configure "$@" && "${MAKE:-make}" -j"$(nproc)" n2d-bench
 }
-echo "bench-check: building $name ($(git -C "$src" log -1 --format='%h %s' "$base"))" >&2
+echo "bench-check: building $name ($(revision "$base"))" >&2
 (unset MAKEFLAGS MFLAGS MAKELEVEL && build) >"$scratch/log" 2>&1 || { tail -n 20 "$scratch/log" >&2; echo "bench-check: $name cannot be built" >&2; exit 2; }
-./n2d-bench compare "$@" "$scratch/base" .
+changed=$(git -C "$src" status --porcelain --untracked-files=no)
+./n2d-bench compare --base-name "$(revision "$base")" --head-name "$(revision HEAD)${changed:+, changed}" "$@" "$scratch/base" .

@@ -26,6 +26,7 @@ static const char usage[] =
 	"and once more again, and must be slower each time.\n\n"
 	"  --threshold P     per cent (default 5)\n"
 	"  --format F        text (default), markdown or json\n"
+	"  --base-name TEXT, --head-name TEXT   what they are called there (default: as given)\n"
 	"  --filter REGEX    only benchmarks whose id matches (extended regular expression)\n"
 	"  --exclude REGEX   not those (default of builds: " EXCLUDE ")\n"
 	"  --help\n\n"
@@ -37,7 +38,7 @@ static const char usage[] =
 	"  --samples N       clean samples of each in a run (default 5)\n";
 
 static struct {
-	const char *format;
+	const char *format, *name[SIDES];
 	size_t threshold;
 	struct compare_plan plan;
 } opt;
@@ -46,7 +47,8 @@ static int parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{"threshold", 1, 0, 'p'}, {"format", 1, 0, 'f'}, {"rounds", 1, 0, 'r'}, {"command", 1, 0, 'c'}, {"filter", 1, 0, 'm'},
-		{"exclude", 1, 0, 'x'}, {"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"samples", 1, 0, 's'}, {0, 0, 0, 0},
+		{"exclude", 1, 0, 'x'}, {"isa", 1, 0, 'i'}, {"threads", 1, 0, 't'}, {"samples", 1, 0, 's'}, {"base-name", 1, 0, 'b'},
+		{"head-name", 1, 0, 'h'}, {0, 0, 0, 0},
 	};
 	int bad = 0;
 	opt.format = "text";
@@ -63,6 +65,8 @@ static int parse(int argc, char **argv)
 		case 'x': opt.plan.exclude = optarg; break;
 		case 'i': opt.plan.isa = optarg; break;
 		case 't': bad = parse_number(&opt.plan.threads, "--threads", optarg, 1, 1024); break;
+		case 'b': opt.name[BASE] = optarg; break;
+		case 'h': opt.name[HEAD] = optarg; break;
 		case 's': bad = parse_number(&opt.plan.samples, "--samples", optarg, 1, 1000); break;
 		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
 		}
@@ -110,7 +114,9 @@ int bench_compare(int argc, char **argv)
 			return fputs(usage, stdout), N2D_EXIT_OK;
 	if (parse(argc, argv))
 		return bench_usage_error("compare");
-	c = (struct comparison){.threshold = (double)opt.threshold / 100, .name = {argv[optind], argv[optind + 1]}};
+	c = (struct comparison){.threshold = (double)opt.threshold / 100};
+	for (int side = 0; side < SIDES; side++)
+		c.name[side] = opt.name[side] ? opt.name[side] : argv[optind + side];
 	if (fill(&c, argv + optind)) {
 		compare_free(&c);
 		return bench_usage_error("compare");

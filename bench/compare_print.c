@@ -6,6 +6,8 @@
 #include "bench/compare.h"
 
 static int measured(const struct compare_row *r) { return r->side[BASE].n && r->side[HEAD].n; }
+/* A value a side says nothing about others. */
+static int has_interval(const struct compare_row *r) { return measured(r) && r->shift.high < INFINITY; }
 
 /* "12.3 us" */
 static const char *time_text(char *text, size_t size, const struct compare_values *v)
@@ -20,7 +22,7 @@ static void cells(const struct compare_row *r, char c[4][48])
 	time_text(c[0], sizeof c[0], &r->side[BASE]);
 	time_text(c[1], sizeof c[1], &r->side[HEAD]);
 	snprintf(c[2], sizeof c[2], measured(r) ? "%.3f" : "-", r->shift.ratio);
-	if (measured(r) && r->shift.high < INFINITY)
+	if (has_interval(r))
 		snprintf(c[3], sizeof c[3], "%.3f..%.3f", r->shift.low, r->shift.high);
 	else
 		snprintf(c[3], sizeof c[3], "-");
@@ -131,6 +133,8 @@ static void json_row(FILE *f, const struct compare_row *r)
 	if (measured(r)) {
 		fputs(", \"ratio\": ", f);
 		json_number(f, r->shift.ratio);
+	}
+	if (has_interval(r)) {
 		fputs(", \"interval\": [", f);
 		json_number(f, r->shift.low);
 		fputs(", ", f);

@@ -58,6 +58,11 @@ run 2 ./n2d-bench compare --exclude '(' "$scratch/base.csv" "$scratch/two.csv"
 err "--exclude: '\\(': "
 run 0 ./n2d-bench compare --exclude '^a' "$scratch/two.csv" "$scratch/two.csv"
 out '^1 benchmarks: 1 same'
+# One value has no interval, and a name stands for a path.
+run 0 ./n2d-bench compare --base-name 'v1 "x"' --head-name v2 --format json "$scratch/two.csv" "$scratch/two.csv"
+out '"base": "v1 .u0022x'
+out '"head": "v2"'
+out '"id": "b", "verdict": "same", "ratio": 1, "base_seconds"'
 run 2 ./n2d-bench compare "$scratch" "$scratch/head.csv"
 run 2 ./n2d-bench compare "$scratch" "$scratch"
 err 'cannot be run'
