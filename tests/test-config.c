@@ -282,6 +282,15 @@ static void is_uniform(const char *what, const float *x, size_t n, double limit)
 	assert_true(most <= limit * (1 + 1e-6));
 }
 
+/* n normal values: their variance is right (5 standard deviations). */
+static void is_normal(const char *what, const float *x, size_t n, double variance)
+{
+	double squares = 0;
+	for (size_t i = 0; i < n; i++)
+		squares += (double)x[i] * x[i];
+	UNIT_NEAR(what, "variance", 0, squares / (double)n, variance, 5 * variance * sqrt(2.0 / (double)n));
+}
+
 static const float *values_of(const struct n2d_parameters *p, const float *x, const char *name)
 {
 	const struct n2d_parameter *t = n2d_parameters_find(p, name);
@@ -307,11 +316,8 @@ static void initial_values_are_documented(void **state)
 	is_uniform("linear1", w + F * D, F * D, sqrt(6.0 / (D + F)));
 	is_uniform("linear2", values_of(&p, x, "encoder.layers.0.linear2.weight"), F * D, sqrt(6.0 / (D + F)));
 	is_uniform("generator", values_of(&p, x, "generator.weight"), V * D, sqrt(6.0 / (D + V)));
-	double squares = 0;
-	w = values_of(&p, x, "tgt_embed.weight");
-	for (size_t i = 0; i < V * D; i++)
-		squares += (double)w[i] * w[i];
-	UNIT_NEAR("embedding", "variance", 0, squares / (double)(V * D), 1.0 / D, 5 * sqrt(2.0 / (V * D)) / D);
+	is_normal("embedding", values_of(&p, x, "tgt_embed.weight"), V * D, 1.0 / D);
+	is_normal("positions", values_of(&p, x, "src_positions.weight"), 1024 * D, 0.5);
 	size_t written = 0;
 	for (size_t i = 0; i < p.n; i++)
 		for (size_t k = 0; k < p.list[i].count; k++, written++)

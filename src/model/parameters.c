@@ -160,12 +160,12 @@ static void single(struct maker *m, const char *group, const char *name, enum n2
 static void embeddings(struct maker *m)
 {
 	const struct n2d_config *c = m->c;
-	single(m, "embeddings", "src_embed.weight", N2D_INIT_NORMAL, n2d_config_src_vocab(c), c->d_model);
+	single(m, "embeddings", "src_embed.weight", N2D_INIT_EMBEDDING, n2d_config_src_vocab(c), c->d_model);
 	if (c->tied != N2D_TIED_ALL)
-		single(m, "embeddings", "tgt_embed.weight", N2D_INIT_NORMAL, c->vocab, c->d_model);
+		single(m, "embeddings", "tgt_embed.weight", N2D_INIT_EMBEDDING, c->vocab, c->d_model);
 	if (c->positions == N2D_POSITIONS_LEARNED) {
-		single(m, "positions", "src_positions.weight", N2D_INIT_NORMAL, c->max_length, c->d_model);
-		single(m, "positions", "tgt_positions.weight", N2D_INIT_NORMAL, c->max_length, c->d_model);
+		single(m, "positions", "src_positions.weight", N2D_INIT_POSITION, c->max_length, c->d_model);
+		single(m, "positions", "tgt_positions.weight", N2D_INIT_POSITION, c->max_length, c->d_model);
 	}
 }
 
@@ -246,8 +246,10 @@ void n2d_parameters_init(const struct n2d_parameters *p, float *values, uint64_t
 		if (t->init == N2D_INIT_ONE)
 			for (size_t k = 0; k < t->count; k++)
 				x[k] = 1;
-		else if (t->init == N2D_INIT_NORMAL)
+		else if (t->init == N2D_INIT_EMBEDDING)
 			n2d_rng_fill_normal(&r, x, t->count, 0, 1 / sqrt((double)t->shape[1]));
+		else if (t->init == N2D_INIT_POSITION)
+			n2d_rng_fill_normal(&r, x, t->count, 0, sqrt(0.5));
 		else if (t->init == N2D_INIT_XAVIER)
 			xavier(t, x, &r);
 	}

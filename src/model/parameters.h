@@ -20,10 +20,11 @@
 #include "model/config.h"
 
 enum n2d_init {
-	N2D_INIT_ZERO,   /* biases */
-	N2D_INIT_ONE,    /* norms' weights */
-	N2D_INIT_NORMAL, /* embeddings and learned positions: N(0, 1/D), so that times sqrt(D) it is N(0, 1) */
-	N2D_INIT_XAVIER, /* Glorot and Bengio (2010): uniform in +-sqrt(6 / (in + out)) */
+	N2D_INIT_ZERO,      /* biases */
+	N2D_INIT_ONE,       /* norms' weights */
+	N2D_INIT_EMBEDDING, /* N(0, 1/D): times sqrt(D) it is N(0, 1) */
+	N2D_INIT_POSITION,  /* learned positions, which nothing multiplies: N(0, 1/2), as large as the sinusoids that they stand for */
+	N2D_INIT_XAVIER,    /* Glorot and Bengio (2010): uniform in +-sqrt(6 / (in + out)) */
 };
 
 enum { N2D_BLOCKS = 4 };
