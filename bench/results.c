@@ -96,7 +96,10 @@ static int read_layer_row(struct results *r, const struct csv *c, size_t row, co
 	key.d = v[L_D];
 	key.limit_seconds = v[L_LIMIT];
 	key.memory_bytes = v[L_MEMORY];
+	key.file = r->files;
 	struct point *p = find_point(r, &key);
+	if (p->file != r->files)
+		return 0;
 	p->disturbed += !want_clean && v[L_CLEAN] == 0;
 	if (want_clean == (v[L_CLEAN] != 0) && (want_clean || p->dirty == p->samples))
 		add_sample(p, v[L_SECONDS], v[L_MIXING], want_clean);
@@ -108,6 +111,7 @@ static int read_layers(struct results *r, const struct csv *c)
 	int column[L_ALL];
 	if (csv_columns(c, layer_columns, column, L_COLUMNS))
 		return -1;
+	r->files++;
 	column[L_PEAK] = csv_column(c, "peak_flops_per_s");
 	int program = csv_column(c, "program"); /* peers' times are for n2d-bench table --peers */
 	for (int want_clean = 1; want_clean >= 0; want_clean--) /* disturbed samples count where there are no others */

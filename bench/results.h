@@ -16,6 +16,7 @@ struct point {
 	double *sample, *mixing; /* the clean ones; the disturbed ones when there are no others */
 	size_t samples, dirty;   /* dirty of them are disturbed */
 	size_t disturbed;        /* and so many of all there were */
+	size_t file;             /* the first that has it: samples, limit and memory of one run belong together */
 };
 
 struct path_point {
@@ -25,12 +26,12 @@ struct path_point {
 
 struct results {
 	struct point *point;
-	size_t points;
+	size_t points, files;
 	struct path_point *path;
 	size_t paths;
 };
 
-/* Adds a file of schema layers/1 or paths/1; others that the benchmark writes (roof/1, kernels/1) are read and passed over.
+/* Adds a file of schema layers/1, of it the points that no file before had, or paths/1; others that the benchmark writes (roof/1, kernels/1) are read and passed over.
  * -1 and a message with file, line and what was expected. */
 int results_read(struct results *r, const char *file);
 /* Those files, or when there are none what `make bench` writes under results/local/. */

@@ -254,6 +254,11 @@ run 0 ./n2d-bench table --format markdown "$scratch/laws.csv"
 out '^\| self-attention \| O\(n\^2 d\) \| 2\.00 ± 0\.00 \| 2\.00 ± 0\.00 .*\| 50 \| 50\.\.50 \|$'
 out '^\| rnn \| O\(n d\^2\) \| 1\.00 ± 0\.00 \| 1\.00 ± 0\.00 .*\| 10 \| 10\.\.10 \|$'
 out '^\| self-attention, rnn \| 300 \| 300 \| 300 \| 300 \|$'
+# A second run of a point, in another file, stays out of it.
+sed -n '1p; /,rnn,.*,2048,/s/0\.0006144/0.006144/gp' "$scratch/laws.csv" >"$scratch/again.csv"
+cp "$scratch/out" "$scratch/alone"
+run 0 ./n2d-bench table --format markdown "$scratch/laws.csv" "$scratch/again.csv"
+[ "$(wc -l <"$scratch/again.csv")" = 2 ] && cmp -s "$scratch/out" "$scratch/alone" && good || bad "two runs of a point are mixed"
 # The peaks measured beside the layers, and a word where they differ.
 awk 'NR == 1 {print $0 ",peak_flops_per_s"; next} {print $0 "," 1e9 * (NR < 4 ? 2 : 2.1)}' "$scratch/laws.csv" >"$scratch/steady.csv"
 run 0 ./n2d-bench table "$scratch/steady.csv"
