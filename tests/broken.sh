@@ -119,6 +119,13 @@ err '^n2d train: new: a header of [0-9]* bytes is too large, at most 100000000 \
 [ -e new ] && bad "$what: leaves a directory" || good
 rm huge
 
+# A directory that cannot be read is not an empty one. (Root reads it all the same.)
+cp -R run unread
+chmod 300 unread
+train 2 $small --src s --trg t -o unread --max-steps 1
+err "^n2d train: (unread: there are checkpoints already|cannot read the directory 'unread')"
+chmod 700 unread
+
 # Standard streams that are closed: progress does not go into the first files that are opened.
 timeout 60 "$n2d" train ${small#-q} --src s --trg t -o closed --max-steps 2 --log-every 1 <&- >&- 2>&-
 [ $? = 0 ] && [ "$(wc -l <closed/log.csv)" = 3 ] && ! grep -qvE '^(schema|1),' closed/log.csv closed/valid.csv && good || bad 'closed streams: not the log'

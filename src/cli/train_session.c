@@ -2,6 +2,7 @@
 
 #include "cli/train_session.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,9 +179,14 @@ static int open_model(struct n2d_session *s)
 /* A fresh training would mix its files with an older one's. */
 static int refuse_used_dir(const struct n2d_session *s)
 {
-	if (s->a->resume || !n2d_checkpoint_count(s->a->dir, 0))
+	uint64_t *steps;
+	size_t n;
+	if (s->a->resume || (access(s->a->dir, F_OK) && errno == ENOENT))
 		return 0;
-	return n2d_error("%s: there are checkpoints already; --resume goes on from them, another -o starts anew", s->a->dir);
+	if (n2d_checkpoint_list(&steps, &n, s->a->dir, 0))
+		return -1;
+	free(steps);
+	return n ? n2d_error("%s: there are checkpoints already; --resume goes on from them, another -o starts anew", s->a->dir) : 0;
 }
 
 /* Only from now on nobody else can put checkpoints there. */
