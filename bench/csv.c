@@ -189,6 +189,12 @@ const char *csv_text(const struct csv *c, size_t row, int column)
 	return c->cell[(row + 1) * c->columns + (size_t)column];
 }
 
+const char *csv_text_if(const struct csv *c, size_t row, const char *name)
+{
+	int column = csv_column(c, name);
+	return column < 0 ? "" : csv_text(c, row, column);
+}
+
 const char *csv_schema(const struct csv *c)
 {
 	if (strcmp(c->cell[0], "schema") != 0) {

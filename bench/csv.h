@@ -36,6 +36,8 @@ int csv_columns(const struct csv *c, const char *const *name, int *column, size_
 /* The schema of all rows, NULL and a message when they differ or the first column is not `schema`. */
 const char *csv_schema(const struct csv *c);
 const char *csv_text(const struct csv *c, size_t row, int column);
+/* "" in a file without the column. */
+const char *csv_text_if(const struct csv *c, size_t row, const char *name);
 /* A finite number, or -1 and a message. */
 int csv_number(const struct csv *c, size_t row, int column, double *value);
 

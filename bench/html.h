@@ -14,7 +14,7 @@ struct html {
 int html_open(struct html *h, const char *path, const char *title);
 /* Markup, with a text in place of each $, escaped: no text can become markup. */
 void html(struct html *h, const char *markup, ...);
-/* A text in the paper's notation: n^2 and log_k n raised and lowered, <= as one sign. */
+/* A text in the paper's notation: n^2 and log_k n raised and lowered. */
 void html_formula(struct html *h, const char *text);
 /* "<p class=command>": what makes the figure above it; may be called with several texts, put together. */
 void html_command(struct html *h, const char *command);

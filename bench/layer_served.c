@@ -61,8 +61,8 @@ int served_layers(const struct layer_peer **list, const char *which, const struc
 		*p = (struct layer_peer){.outside = 1, .library = s[i], .has = has, .open = open_case, .run = run, .gradients = gradients,
 					 .close = close_case};
 		snprintf(p->name, sizeof p->name, "%s", s[i]->name);
-		snprintf(p->version, sizeof p->version, "%s", s[i]->version);
-		snprintf(p->isa, sizeof p->isa, "%s", s[i]->isa);
+		snprintf(p->version, sizeof p->version, "%s", s[i]->worker->process.version);
+		snprintf(p->isa, sizeof p->isa, "%s", s[i]->worker->process.isa);
 		list[i] = p;
 	}
 	return n;

@@ -59,6 +59,21 @@ int peer_ask(struct peer *p, const char *line, char *reply, size_t room)
 	return 0;
 }
 
+int peer_greet(struct peer *p)
+{
+	char line[512], *version, *isa;
+	if (peer_ask(p, NULL, line, sizeof line))
+		return -1;
+	version = strchr(line, '\t');
+	isa = version ? strchr(version + 1, '\t') : NULL;
+	if (strncmp(line, "ready", 5) != 0 || !isa)
+		return n2d_error("%s: %.300s", p->name, line);
+	*isa = 0;
+	snprintf(p->version, sizeof p->version, "%s", version + 1);
+	snprintf(p->isa, sizeof p->isa, "%s", isa + 1);
+	return 0;
+}
+
 void peer_stop(struct peer *p)
 {
 	if (p->to)
@@ -67,5 +82,6 @@ void peer_stop(struct peer *p)
 		fclose(p->from);
 	if (p->pid > 0)
 		waitpid(p->pid, NULL, 0);
-	*p = (struct peer){.name = p->name};
+	p->pid = 0;
+	p->to = p->from = NULL;
 }

@@ -71,14 +71,14 @@ static void tile_crossing(struct html *h, const struct table *t, const char *oth
 	if (!p || isnan(p->n))
 		return;
 	const char *name = layer_style(other)->name;
-	const char *fits = isinf(p->predicted) ? "by the fits it stays so" : as_text("by the fits up to %.0f", p->predicted);
+	const char *fits = isnan(p->predicted) ? "" : isinf(p->predicted) ? "by the fits it stays so" : as_text("by the fits up to %.0f", p->predicted);
 	if (isinf(p->n))
 		tile(h, as_text("n ≤ %.0f", p->to),
 		     as_text("Self-attention is faster than the %s at every length measured (d = %.0f)", name, t->row[0].at_d), fits);
 	else if (p->n > 0)
 		tile(h, as_text("n = %.0f..%.0f", p->bracket[0], p->bracket[1]),
 		     as_text("Between these measured lengths the %s becomes faster than self-attention (d = %.0f)", name, t->row[0].at_d),
-		     as_text("interpolated %.0f; %s", p->n, fits));
+		     as_text(*fits ? "interpolated %.0f; %s" : "interpolated %.0f", p->n, fits));
 }
 
 static void tiles(struct html *h, const struct table *t)

@@ -96,22 +96,6 @@ void served_close(struct served_worker *w, uintptr_t number)
 
 /* ---- starting */
 
-/* Its greeting: "ready", version, instruction set; or why not. */
-static int greet(struct served *s, struct served_worker *w)
-{
-	char line[512], *version, *isa;
-	if (peer_ask(&w->process, NULL, line, sizeof line))
-		return -1;
-	version = strchr(line, '\t');
-	isa = version ? strchr(version + 1, '\t') : NULL;
-	if (strncmp(line, "ready", 5) != 0 || !isa)
-		return n2d_error("%s: %.300s", s->name, line);
-	*isa = 0;
-	snprintf(s->version, sizeof s->version, "%s", version + 1);
-	snprintf(s->isa, sizeof s->isa, "%s", isa + 1);
-	return 0;
-}
-
 /* The file loses its name once both have opened it: nothing stays behind. */
 static int start(struct served *s, int threads)
 {
@@ -126,7 +110,7 @@ static int start(struct served *s, int threads)
 		return n2d_error("%s: no file in %s", s->name, tmp && *tmp ? tmp : "/tmp");
 	char *argv[] = {(char *)(s->path && !s->directory ? s->path : s->program), (char *)s->script, file, number_of,
 			(char *)(s->directory ? s->path : NULL), NULL};
-	int bad = peer_start(&w->process, s->name, argv) || greet(s, w);
+	int bad = peer_start(&w->process, s->name, argv) || peer_greet(&w->process);
 	unlink(file);
 	if (bad) {
 		peer_stop(&w->process);
@@ -151,7 +135,7 @@ int served_start(struct served **list, const char *which, const char *kind, cons
 			fprintf(stderr, "n2d-bench: no %s here: %s\n", s->name, n2d_error_text());
 			continue;
 		}
-		fprintf(stderr, "n2d-bench: peer %s: %s, chose %s\n", s->name, s->version, s->isa);
+		fprintf(stderr, "n2d-bench: peer %s: %s, chose %s\n", s->name, s->worker->process.version, s->worker->process.isa);
 		list[n++] = s;
 	}
 	return n;

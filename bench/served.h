@@ -18,7 +18,6 @@ struct served {
 	int train;                   /* backward too */
 	int directory;               /* the path is where the script finds its library; else it is the program's */
 	const char *path;            /* as the user named it, or NULL */
-	char version[128], isa[32];  /* isa: in its words */
 	int workers;
 	struct served_worker { /* a process for each number of threads: PyTorch makes a pool of threads anew when told another, and they spin */
 		int threads;

@@ -83,8 +83,9 @@ static void row(const struct bench_case *c, size_t sample, void *csv)
 {
 	const struct step_case *t = c->arg;
 	const struct sample *s = c->sample + sample;
-	csv_row(csv, "\"%s\",%s,%s,%d,%s,%zu,%zu,%.9g,%d,%.17g,%.17g,%.9g", c->id, t->program, t->peer.name ? "" : c->ctx->k->isa, t->m.threads,
-		t->m.group, sample, s->calls, s->seconds, s->clean, t->m.flops, t->tokens, t->m.peak_flops);
+	csv_row(csv, "\"%s\",%s,%s,%d,%s,%zu,%zu,%.9g,%d,%.17g,%.17g,%.9g,\"%s\",\"%s\"", c->id, t->program, t->peer.name ? "" : c->ctx->k->isa, t->m.threads,
+		t->m.group, sample, s->calls, s->seconds, s->clean, t->m.flops, t->tokens, t->m.peak_flops,
+		t->peer.name ? t->peer.version : PACKAGE_VERSION, t->peer.name ? t->peer.isa : c->ctx->k->isa);
 }
 
 /* The fastest peer of a preset; NAN without. */
@@ -117,7 +118,7 @@ int bench_step(int argc, char **argv)
 {
 	static const struct model_command step = {
 		.command = {"step", usage, parse, &opt.common}, .schema = "step/1",
-		.columns = "id,program,isa,threads,preset,sample,calls,seconds,clean,flops,tokens,peak_flops", .collect = collect,
+		.columns = "id,program,isa,threads,preset,sample,calls,seconds,clean,flops,tokens,peak_flops,program_version,program_isa", .collect = collect,
 		.start = step_case_start, .describe = describe, .row = row, .print = print, .profile_calls = 5,
 	};
 	return model_command(&step, argc, argv);

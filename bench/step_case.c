@@ -182,17 +182,13 @@ static void run_peer(struct bench_case *c, size_t calls, struct sample *sample)
 			snprintf(c->why, sizeof c->why, "%s", n2d_error_text());
 }
 
-/* Its first line: facts, after steps that warm it up. */
+/* It greets after steps that warm it up. */
 static int open_peer(struct bench_case *c)
 {
 	struct step_case *s = c->arg;
-	char facts[4096];
 	if (!s->peer.pid)
 		return n2d_error("%s", c->why[0] ? c->why : "not started");
-	if (peer_ask(&s->peer, NULL, facts, sizeof facts))
-		return -1;
-	fprintf(stderr, "%s: %s\n", c->id, facts);
-	return 0;
+	return peer_greet(&s->peer);
 }
 
 static void close_peer(struct bench_case *c) { peer_stop(&((struct step_case *)c->arg)->peer); }

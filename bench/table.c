@@ -195,11 +195,14 @@ static void make_pair(struct table *t, const struct results *r, const struct tab
 	const struct table_row *first = swap ? y : x, *second = swap ? x : y;
 	*p = (struct table_pair){first->layer, second->layer, n[k - 1], {NAN, NAN}, NAN, NAN, NAN, NAN};
 	p->n = fit_crossing(n, v[WHOLE + swap], v[WHOLE + !swap], v[TIE], k, p->bracket);
-	p->predicted = fit_crossing_predicted(&first->fit, &second->fit, a.at);
 	struct fit f, g;
+	int shown = table_fit_shown(x) && table_fit_shown(y);
+	if (shown)
+		p->predicted = fit_crossing_predicted(&first->fit, &second->fit, a.at);
 	if (!fit_mixing(&f, r, &t->choice, first->layer) && !fit_mixing(&g, r, &t->choice, second->layer)) {
 		p->mixing = fit_crossing(n, v[MIXING + swap], v[MIXING + !swap], v[MIXING_TIE], k, NULL);
-		p->mixing_predicted = fit_crossing_predicted(&f, &g, a.at);
+		if (shown)
+			p->mixing_predicted = fit_crossing_predicted(&f, &g, a.at);
 	}
 	t->pairs++;
 }

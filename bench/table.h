@@ -34,7 +34,7 @@ struct table_pair {
 	const char *a, *b; /* a is cheaper at short lengths */
 	double to;                                     /* the longest length both were measured at */
 	double bracket[2];                             /* of n, the measured lengths that it lies between */
-	double n, predicted, mixing, mixing_predicted; /* n*; INFINITY: a stays cheaper; NAN: unclear, or mixing not measured */
+	double n, predicted, mixing, mixing_predicted; /* n*; INFINITY: a stays cheaper; NAN: unclear, mixing not measured, or too few lengths to predict from */
 };
 
 /* Slopes are taken over the largest part of the sweep: from the longest down to a sixteenth of it. Below, overheads that do
@@ -61,7 +61,7 @@ struct table {
 enum { TABLE_FAR = 16 };
 
 void table_make(struct table *t, const struct results *r, const struct choice *c);
-/* Does the fit rest on more lengths than it has coefficients? Then it is drawn, between the first and the last of them. */
+/* Does the fit rest on more lengths than it has coefficients? Then it is drawn, between the first and the last of them, and crossings are predicted from it. */
 int table_fit_shown(const struct table_row *r);
 void table_text(const struct table *t, FILE *f);
 void table_markdown(const struct table *t, FILE *f);

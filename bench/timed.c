@@ -49,8 +49,8 @@ void timed_served(struct timed *t, struct served *peer)
 	t->served = peer;
 	t->c.outside = 1;
 	t->program = peer->name;
-	t->program_version = peer->version;
-	t->program_isa = peer->isa;
+	t->program_version = peer->worker->process.version;
+	t->program_isa = peer->worker->process.isa;
 }
 
 int timed_group(struct bench_case **c, size_t n, const struct sample_plan *p, const struct roof_levels *levels)

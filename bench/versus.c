@@ -60,12 +60,6 @@ void versus_free(struct versus *v)
 
 /* ---- from files */
 
-static const char *text_or_none(const struct csv *c, size_t row, const char *column)
-{
-	int k = csv_column(c, column);
-	return k < 0 ? "" : csv_text(c, row, k);
-}
-
 enum { ID, ISA, THREADS, PROGRAM, CLEAN, SECONDS, WHAT, SHAPE, PASS = SHAPE, STATE, N = STATE, D, BATCH, COLUMNS };
 
 static int find_columns(const struct csv *c, int layers, int *column)
@@ -121,7 +115,7 @@ static int add_rows(struct versus *v, const struct csv *c, int layers, const int
 		t = versus_add_layer(v, text[ID], text[WHAT], text[PASS], shape, text[ISA], (int)threads, text[PROGRAM], seconds);
 	else
 		t = versus_add_op(v, text[ID], text[WHAT], shape, text[ISA], (int)threads, text[PROGRAM], seconds);
-	versus_tell(t, text_or_none(c, from, "program_version"), text_or_none(c, from, "program_isa"), disturbed);
+	versus_tell(t, csv_text_if(c, from, "program_version"), csv_text_if(c, from, "program_isa"), disturbed);
 	return 0;
 }
 

@@ -25,7 +25,7 @@ from types import SimpleNamespace
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from torch_step import blas_core, environment  # noqa: E402
+from torch_step import environment, greeting  # noqa: E402
 
 
 def attention(torch, s):
@@ -148,9 +148,9 @@ def main():
         print(f"{missing}; Debian's package is python3-torch")
         sys.exit(1)
     torch.set_flush_denormal(True)
-    cases, own = {}, [line.split()[-1] for line in torch.__config__.show().splitlines() if "CPU capability" in line]
+    cases = {}
     file = open(sys.argv[1], "r+b", buffering=0)  # before the greeting: then it loses its name
-    print(f"ready\tPyTorch {torch.__version__}\t{'+'.join(filter(None, [*own, blas_core()[1]]))}", flush=True)
+    print(greeting(), flush=True)
     for line in sys.stdin:
         try:
             text = answer(torch, file, cases, line.split())

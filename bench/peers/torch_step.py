@@ -93,6 +93,13 @@ def blas_core():
     return ", ".join(map(os.path.realpath, sorted(paths))), None
 
 
+def greeting():
+    """What this PyTorch is, and the instruction sets that it and its BLAS chose: the line that a served script begins with."""
+    import torch
+    own = [line.split()[-1] for line in torch.__config__.show().splitlines() if "CPU capability" in line]
+    return f"ready\tPyTorch {torch.__version__}\t{'+'.join(filter(None, [*own, blas_core()[1]]))}"
+
+
 def lengths(preset):
     if preset == "base":
         return [(32, 32)] * 16
@@ -133,7 +140,8 @@ def timed(step):
 
 
 def serve(step, facts):
-    print(json.dumps(facts), flush=True)
+    print(json.dumps(facts), file=sys.stderr)
+    print(greeting(), flush=True)
     for _ in sys.stdin:
         print(f"{timed(step):.9f}", flush=True)
 
