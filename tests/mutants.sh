@@ -108,7 +108,8 @@ mutant state-before-the-first-step src/op/recurrent.c 's/T \* D, t ? D : 0);/T *
 mutant cell-not-carried src/op/recurrent.c 's/t ? j->c + c - j->c_step : j->zero + u/j->zero + u/' tests/test-layers
 mutant state-gradient-not-carried src/op/recurrent.c 's/if (t + 1 < j->r->T)$/if (0)/' tests/test-layers
 mutant gates-of-dh-overwritten src/op/recurrent.c 's/NULL, g || cell == N2D_GRU}/NULL, cell == N2D_GRU}/' tests/test-layers
-mutant units-left-out src/op/recurrent.c 's/u1 = panels \* (t + 1) \/ n \* nr/u1 = panels * (t + 1) \/ n * nr - (t > 0)/' tests/layer-bits
+mutant positions-begin-small src/model/parameters.c 's/t->count, 0, sqrt(0.5)/t->count, 0, 1 \/ sqrt((double)t->shape[1])/' tests/test-config
+mutant units-left-out src/op/recurrent.c 's/n2d_cut(panels, n, t + 1) \* nr/n2d_cut(panels, n, t + 1) * nr - (t > 0)/' tests/layer-bits
 mutant convolution-sees-padding src/op/convolution.c 's/r >= s->zeros \&\& t < n/r >= s->zeros \&\& t < c->T/' tests/test-layers
 mutant convolution-not-centred src/op/convolution.c 's/backward ? c->W - 1 - centre : centre/centre/' tests/test-layers
 mutant taps-not-flipped src/op/convolution.c 's/((r->W - 1 - w) \* r->D + o)/(w * r->D + o)/' tests/test-layers
