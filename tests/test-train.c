@@ -240,6 +240,39 @@ static void splitting_a_step_changes_no_gradient(void **state)
 	end(&many);
 }
 
+/* ---- no allocation in a step: the linker brings all calls of ours here (--wrap) */
+
+static size_t allocations;
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void *__wrap_malloc(size_t n) { return allocations++, __real_malloc(n); }
+void *__wrap_calloc(size_t n, size_t size) { return allocations++, __real_calloc(n, size); }
+void *__wrap_realloc(void *p, size_t n) { return allocations++, __real_realloc(p, n); }
+
+static void steps_do_not_allocate(void **state)
+{
+	(void)state;
+	struct work w;
+	struct n2d_step_options so;
+	ctx.threads = 1; /* they are counted here alone */
+	begin(&w, 100, 1, 0.1);
+	assert_true(allocations > 0 && w.data.train.count > 5);
+	assert_int_equal(n2d_train_step_options(&so, &w.options, 32), 0);
+	size_t before = allocations;
+	for (size_t i = 0; i < 5; i++) { /* of several shapes */
+		struct n2d_step_report r = {0};
+		struct n2d_batch b;
+		n2d_batches_get(&w.data.train, &b, 1, i);
+		assert_int_equal(n2d_step_batch(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b, &r), 0);
+		assert_int_equal(n2d_step_end(&ctx, &w.model, &w.t.optimiser, &so, &r), 0);
+	}
+	assert_int_equal(allocations, before);
+	end(&w);
+}
 /* ---- what is not finite */
 
 static void a_loss_that_is_no_number_ends_the_training(void **state)
@@ -290,7 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(going_on_changes_no_bit), cmocka_unit_test(counters_come_back), cmocka_unit_test(old_checkpoints_go),
 		cmocka_unit_test(a_training_writes_what_it_says),
-		cmocka_unit_test(splitting_a_step_changes_no_gradient), cmocka_unit_test(a_loss_that_is_no_number_ends_the_training),
+		cmocka_unit_test(splitting_a_step_changes_no_gradient), cmocka_unit_test(steps_do_not_allocate), cmocka_unit_test(a_loss_that_is_no_number_ends_the_training),
 		cmocka_unit_test(one_batch_is_learnt_by_heart),
 	};
 	if (n2d_ctx_init(&ctx, NULL, 3)) {

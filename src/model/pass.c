@@ -137,7 +137,7 @@ void n2d_pass_free(struct n2d_pass *p)
 
 int n2d_pass_shape(struct n2d_pass *p, const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t B, size_t S, size_t T)
 {
-	size_t longest = larger(S, T), bytes = n2d_pass_bytes(ctx, m, B, S, T, p->train);
+	size_t longest = larger(S, T), bytes = n2d_mul(lay(p, NULL, ctx, m, B, S, T, p->train), sizeof(float));
 	if (m->c.positions == N2D_POSITIONS_LEARNED && longest > m->c.max_length)
 		return n2d_error("a sentence of %zu tokens is longer than the learned position table (max-length %zu)", longest,
 				 m->c.max_length);
