@@ -104,7 +104,9 @@ fi
 
 run 0 ./n2d shapes --preset tiny --vocab 100
 out '^B = 2, n = 11, m = 7; d_model = 128, h = 4'
-out '^  attention_fwd +\[B n, d_model\] .* K=32$'
+out '^  attention_fwd +\[B m, h d_k\] \[B n, h d_k\] .* K=32$'
+out '^  gemm +\[B n, d_model\] -> \[B n, 2 h d_k\] .*N=256'
+out '^  gemm +\[B n, d_model\] -> \[B n, d_ff\] .*N=256'
 run 0 ./n2d shapes --help
 run 2 ./n2d shapes extra
 

@@ -10,10 +10,10 @@
 #include "cli/model_options.h"
 #include "model/transformer.h"
 
-/* A size and what the paper calls it. */
+/* A size and what the paper calls it, where: in the operators, or parts of a model, whose names have this in them (NULL: in all). */
 struct symbol {
 	size_t value;
-	const char *name;
+	const char *name, *where;
 };
 enum { SYMBOLS = 24 };
 
@@ -35,11 +35,13 @@ static void help(void)
 	n2d_model_help(NULL);
 }
 
-static void symbol(struct symbol *s, size_t *n, size_t value, const char *name)
+static void symbol_in(struct symbol *s, size_t *n, size_t value, const char *name, const char *where)
 {
 	if (*n < SYMBOLS)
-		s[(*n)++] = (struct symbol){value, name};
+		s[(*n)++] = (struct symbol){value, name, where};
 }
+
+static void symbol(struct symbol *s, size_t *n, size_t value, const char *name) { symbol_in(s, n, value, name, NULL); }
 
 static void name_sizes(struct view *v, const struct n2d_config *c, const struct n2d_shape *s)
 {
@@ -49,9 +51,11 @@ static void name_sizes(struct view *v, const struct n2d_config *c, const struct 
 	symbol(v->rows, &v->nrows, s->B * h * s->T, "B h m");
 	symbol(v->rows, &v->nrows, s->B * h * s->S, "B h n");
 	symbol(v->rows, &v->nrows, s->B, "B");
+	if (k == d_v)
+		symbol_in(v->widths, &v->nwidths, h * k, "h d_k", "attention_");
 	symbol(v->widths, &v->nwidths, c->d_model, "d_model");
-	symbol(v->widths, &v->nwidths, c->d_ff, "d_ff");
-	symbol(v->widths, &v->nwidths, 2 * c->d_ff, "2 d_ff");
+	symbol_in(v->widths, &v->nwidths, c->d_ff, "d_ff", "feed-forward");
+	symbol_in(v->widths, &v->nwidths, 2 * c->d_ff, "2 d_ff", "feed-forward");
 	symbol(v->widths, &v->nwidths, c->vocab, "V");
 	if (k == d_v) {
 		symbol(v->widths, &v->nwidths, h * k, "h d_k");
@@ -64,22 +68,22 @@ static void name_sizes(struct view *v, const struct n2d_config *c, const struct 
 	symbol(v->widths, &v->nwidths, 1, "1");
 }
 
-static void print_size(const struct symbol *s, size_t n, size_t value)
+static void print_size(const struct symbol *s, size_t n, size_t value, const struct n2d_call *call)
 {
 	for (size_t i = 0; i < n; i++)
-		if (s[i].value == value) {
+		if (s[i].value == value && (!s[i].where || strstr(call->op, s[i].where) || (call->where && strstr(call->where, s[i].where)))) {
 			printf("%s", s[i].name);
 			return;
 		}
 	printf("%zu", value);
 }
 
-static void print_range(const struct view *v, const struct n2d_range *r)
+static void print_range(const struct view *v, const struct n2d_range *r, const struct n2d_call *call)
 {
 	printf(" [");
-	print_size(v->rows, v->nrows, r->rows);
+	print_size(v->rows, v->nrows, r->rows, call);
 	printf(", ");
-	print_size(v->widths, v->nwidths, r->width);
+	print_size(v->widths, v->nwidths, r->width, call);
 	printf("]");
 }
 
@@ -94,11 +98,11 @@ static void see(struct n2d_trace *t, const struct n2d_call *call)
 	printf("  %-16s", call->op);
 	for (int i = 0; i < call->nranges; i++)
 		if (!call->range[i].write && call->range[i].rows > 1)
-			print_range(v, &call->range[i]);
+			print_range(v, &call->range[i], call);
 	printf(" ->");
 	for (int i = 0; i < call->nranges; i++)
 		if (call->range[i].write)
-			print_range(v, &call->range[i]);
+			print_range(v, &call->range[i], call);
 	printf("   ");
 	for (int i = 0; i < call->ndims; i++)
 		printf(" %s=%zu", call->dim[i].name, call->dim[i].value);
