@@ -87,6 +87,7 @@ static int profile(struct model_case *m, int calls, struct csv_out *out)
 	static struct n2d_profile p;
 	struct n2d_ctx ctx = *m->c.ctx;
 	int bad = 0;
+	n2d_profile_init(&p);
 	n2d_profile_start(&p);
 	ctx.trace = &p.trace;
 	for (int i = 0; i < calls && !bad; i++)

@@ -36,6 +36,16 @@ train 0 --resume -o "$scratch/fewer" --max-steps 13 --batch-tokens 400 --log-eve
 grep -qiE 'nan|inf' "$scratch/fewer/log.csv" && bad "$what: steps on nothing" || good
 tail -n 1 "$scratch/fewer/log.csv" | grep -q '^1,13,' && good || bad "$what: not 13 steps"
 
+# Steps that are not finite end it: exit code 1, the step, and the checkpoint before stays what it was. A profile is of the steps alone.
+train 0 --task reverse --lines 40 -o "$scratch/diverge" $small --max-steps 4 --save-every 2 --profile >"$scratch/out"
+out '^encoder self-attention +gemm'
+grep -qE 'cache|attention_step' "$scratch/out" && bad "$what: the profile has translations of the validation" || good
+cksum "$scratch"/diverge/step-* >"$scratch/before"
+train 1 --resume -o "$scratch/diverge" --max-steps 9 --rate 9e29 --schedule constant --save-every 1000
+err '^n2d train: step [5-9]: the (validation loss|loss|norm of the gradients) is -?(nan|inf)'
+err 'the checkpoints in .*diverge stay as they were; --resume goes on from step 4'
+cksum "$scratch"/diverge/step-* | cmp -s - "$scratch/before" && good || bad "$what: the checkpoints changed"
+
 # What a checkpoint could not hold is refused before the first step.
 printf 'a\000b\nc d\n' >"$scratch/zero"
 train 2 --src "$scratch/zero" --trg "$scratch/zero" -o "$scratch/none" $small --max-steps 1

@@ -1,6 +1,7 @@
 /* n2d train: a model from parallel text. */
 #include "config.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static void help(void)
 	       "  --init FILE              start from the weights of a model, with its vocabulary and codes where none are given\n"
 	       "  --threads N              (all processors)\n"
 	       "  --isa NAME               instruction set (the best)\n"
-	       "  --profile                at the end, a table of where the time went, by operator\n"
+	       "  --profile                at the end, a table of where the steps' time went, by operator\n"
 	       "  -q, --quiet              no progress\n\n"
 	       "training (default)\n");
 	n2d_table_help(&n2d_train_options, &defaults, NULL, NULL);
@@ -182,8 +183,9 @@ static int conclude(const struct n2d_session *s, enum n2d_train_end end)
 	const struct n2d_training *t = &s->training;
 	if (end == N2D_TRAIN_FAILED) {
 		failed();
-		if (!s->a->quiet && n2d_checkpoint_count(s->a->dir, 1))
-			fprintf(stderr, "n2d train: the checkpoints in %s stay as they were; --resume goes on from the newest\n", s->a->dir);
+		uint64_t newest = n2d_checkpoint_newest(s->a->dir);
+		if (!s->a->quiet && newest)
+			fprintf(stderr, "n2d train: the checkpoints in %s stay as they were; --resume goes on from step %" PRIu64 "\n", s->a->dir, newest);
 		return N2D_EXIT_FAILED;
 	}
 	if (!s->a->quiet) {
@@ -192,7 +194,7 @@ static int conclude(const struct n2d_session *s, enum n2d_train_end end)
 		if (t->at.best_step)
 			fprintf(stderr, "; lowest validation loss %.4f at step %llu", t->at.best, (unsigned long long)t->at.best_step);
 		fprintf(stderr, "\n");
-		if (end == N2D_TRAIN_STOPPED && n2d_checkpoint_count(s->a->dir, 1)) /* before the first step there is none */
+		if (end == N2D_TRAIN_STOPPED && n2d_checkpoint_newest(s->a->dir)) /* before the first step there is none */
 			fprintf(stderr, "go on with: n2d train --resume -o '%s'\n", s->a->dir);
 	}
 	return end == N2D_TRAIN_STOPPED ? 128 + caught : N2D_EXIT_OK; /* as a shell tells it of a program that a signal ended */
@@ -221,13 +223,13 @@ static int run(struct n2d_session *s)
 	catch_signals();
 	introduce(s);
 	if (s->a->profile) {
-		n2d_profile_start(&s->profile);
+		n2d_profile_init(&s->profile);
 		s->ctx.trace = &s->profile.trace;
+		t->profile = &s->profile;
 	}
 	enum n2d_train_end end = n2d_train_run(t);
 	if (s->a->profile) {
 		s->ctx.trace = NULL;
-		n2d_profile_stop(&s->profile);
 		n2d_profile_print(&s->profile, stdout, t->peak, n2d_peak_bandwidth(&s->ctx));
 	}
 	return conclude(s, end);

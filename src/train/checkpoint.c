@@ -201,14 +201,15 @@ int n2d_checkpoint_list(uint64_t **steps, size_t *count, const char *dir, int st
 	return 0;
 }
 
-size_t n2d_checkpoint_count(const char *dir, int state)
+uint64_t n2d_checkpoint_newest(const char *dir)
 {
-	uint64_t *steps;
+	uint64_t *steps, newest;
 	size_t n;
-	if (n2d_checkpoint_list(&steps, &n, dir, state))
+	if (n2d_checkpoint_list(&steps, &n, dir, 1))
 		return 0;
+	newest = n ? steps[n - 1] : 0;
 	free(steps);
-	return n;
+	return newest;
 }
 
 static int is_in(const uint64_t *steps, size_t n, uint64_t step)

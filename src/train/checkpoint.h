@@ -34,8 +34,8 @@ int n2d_checkpoint_save(const char *dir, const struct n2d_transformer *m, const 
  * message when dir cannot be read. */
 int n2d_checkpoint_list(uint64_t **steps, size_t *count, const char *dir, int state);
 
-/* How many these are; 0, too, when dir is not there. */
-size_t n2d_checkpoint_count(const char *dir, int state);
+/* The step that --resume goes on from; 0: there is none. */
+uint64_t n2d_checkpoint_newest(const char *dir);
 
 /* After a save of `step`, by the one process that has dir (n2d_dir_lock). Removes the models up to it but the newest `keep` and that of step `best`, all
  * states but the newest two that have a model, and what files cut off while they were written left. */

@@ -18,22 +18,30 @@ static struct n2d_profile_row *find(struct n2d_profile *p, const char *where, co
 
 static void see(struct n2d_trace *t, const struct n2d_call *call)
 {
-	struct n2d_profile_row *r = find(t->user, call->where ? call->where : "", call->op);
+	struct n2d_profile *p = t->user;
+	if (p->started == 0)
+		return;
+	struct n2d_profile_row *r = find(p, call->where ? call->where : "", call->op);
 	r->seconds += call->seconds;
 	r->flops += call->flops;
 	r->bytes += call->bytes;
 	r->calls++;
 }
 
-void n2d_profile_start(struct n2d_profile *p)
+void n2d_profile_init(struct n2d_profile *p)
 {
 	memset(p, 0, sizeof *p);
 	p->trace.see = see;
 	p->trace.user = p;
-	p->started = n2d_now();
 }
 
-void n2d_profile_stop(struct n2d_profile *p) { p->seconds = n2d_now() - p->started; }
+void n2d_profile_start(struct n2d_profile *p) { p->started = n2d_now(); }
+
+void n2d_profile_stop(struct n2d_profile *p)
+{
+	p->seconds += n2d_now() - p->started;
+	p->started = 0;
+}
 
 static int dearest(const void *a, const void *b)
 {

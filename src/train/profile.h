@@ -1,4 +1,4 @@
-/* Where a training's time goes: the observer (base/trace.h) adds up the operators' calls, by the part of the model they belong to. */
+/* Where the time of steps goes: the observer (base/trace.h) adds up the operators' calls, by the part of the model they belong to. */
 #ifndef N2D_PROFILE_H
 #define N2D_PROFILE_H
 
@@ -18,12 +18,12 @@ struct n2d_profile {
 	struct n2d_trace trace; /* for ctx->trace */
 	struct n2d_profile_row row[N2D_PROFILE_ROWS];
 	size_t rows;
-	double started, seconds; /* seconds: from start to stop */
+	double started, seconds; /* since when it counts, 0: it does not; of all times that it did */
 };
 
-/* Clears it: what is seen from now on counts. */
+/* Empty; it counts what it sees from each start to the next stop. */
+void n2d_profile_init(struct n2d_profile *p);
 void n2d_profile_start(struct n2d_profile *p);
-
 void n2d_profile_stop(struct n2d_profile *p);
 
 /* A table, dearest first: time, share of all time, GFLOP/s, GB/s, and per cent of the limit, the larger of flops / peak

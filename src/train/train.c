@@ -133,7 +133,12 @@ static int advance(struct n2d_training *t, const struct n2d_step_options *so, in
 {
 	struct n2d_step_report r;
 	double flops, start = n2d_now();
-	if (step(t, so, &r, &flops))
+	if (t->profile)
+		n2d_profile_start(t->profile);
+	int bad = step(t, so, &r, &flops);
+	if (t->profile)
+		n2d_profile_stop(t->profile);
+	if (bad)
 		return -1;
 	double seconds = n2d_now() - start;
 	int epoch_ended = t->at.batch == t->train->count;

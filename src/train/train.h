@@ -7,6 +7,7 @@
 #include "text/batches.h"
 #include "train/checkpoint.h"
 #include "train/options.h"
+#include "train/profile.h"
 
 /* A training. The caller fills the first block; n2d_train_init the second. */
 struct n2d_training {
@@ -20,6 +21,7 @@ struct n2d_training {
 	const struct n2d_metadata *state;      /* and for the state's, beside the options: where the data are */
 	size_t state_keys;
 	FILE *progress;                        /* NULL: silent */
+	struct n2d_profile *profile;           /* counts the steps, not what is done between them; ctx->trace is its; may be NULL */
 	int (*stop)(void);                     /* true: end after this step; may be NULL */
 	/* After each validation, of the model as it is: BLEU in per cent, which is logged; NULL: none. Negative, and a message: a failure. */
 	double (*bleu)(void *arg);
