@@ -1,14 +1,14 @@
 #!/bin/bash
 # What the paper says that only training can tell, on the task numbers: models without a part beside the whole one, positions, length, label smoothing.
 #
-#	claims.sh OUT CSV	(N2D=path of the program; STEPS=steps of each training (1400); TRAIN=options of every n2d train)
+#	claims.sh OUT CSV	(N2D=path of the program, otherwise ./n2d or the one on PATH; STEPS=steps of each training (1400); TRAIN=options of every n2d train)
 #
 # Fifteen trainings; 1400 steps of each take some 25 minutes where `n2d train` tells 50,000 + 50,000 tokens a second.
 #
 # OUT keeps the trainings: one that is there, of the same command, is not done again. CSV (claims/1, results/SCHEMA.md) is written whole at the end; n2d-bench claims takes it.
 # What is compared is trained with three seeds each. Two are the same when their means are no further apart than the seeds of one of them spread.
 set -euo pipefail
-out=${1:?usage: OUT CSV} csv=${2:?usage: OUT CSV} n2d=${N2D:-n2d} steps=${STEPS:-1400}
+out=${1:?usage: OUT CSV} csv=${2:?usage: OUT CSV} n2d=${N2D:-$(command -v ./n2d || echo n2d)} steps=${STEPS:-1400}
 warmup=$((steps / 5 + 1)) rate=0.002
 common="--preset tiny --layers 2 --max-epochs none --max-steps $steps --valid-every $steps --valid-bleu 0 --save-every $steps --keep 1 --schedule inverse-sqrt --rate $rate --warmup $warmup ${TRAIN:-}"
 numbers="--task numbers"

@@ -3,7 +3,7 @@
 # parameters (an LSTM's layer has 8 D^2, attention's 4 D^2, a convolution's of width 3 3 D^2: the feed-forward networks' inner widths make up for
 # it), side by side.
 #
-#	mixers.sh DATA [OUT] [SEED]	(N2D=path of the program; MAX_STEPS=2000)
+#	mixers.sh DATA [OUT] [SEED]	(N2D=path of the program, otherwise ./n2d or the one on PATH; MAX_STEPS=2000)
 #
 # DATA holds train, val and test2016 with the endings .en and .de. OUT receives a directory a mixer, mixers.csv and mixers.md. A mixer that
 # is finished there is not trained again.

@@ -2,7 +2,7 @@
 # English to German on Multi30k with the Transformer "tiny" of Wu et al., "Good for Misconceived Reasons" (ACL 2021), who report
 # 41.02 BLEU on test2016: from the data's directory to the BLEU line.
 #
-#	multi30k.sh DATA [OUT] [SEED]	(N2D=path of the program; MAX_STEPS=8000)
+#	multi30k.sh DATA [OUT] [SEED]	(N2D=path of the program, otherwise ./n2d or the one on PATH; MAX_STEPS=8000)
 #
 # DATA holds train, val and test2016 with the endings .en and .de, lower-cased and tokenised. What OUT receives: recipe.sh.
 . "$(dirname "$0")/recipe.sh"

@@ -91,7 +91,7 @@ summary() {
 
 recipe() {
 	data=${1:?usage: DATA [OUT] [SEED]} out=${2:-$name-out} seed=${3:-1}
-	n2d=${N2D:-n2d} steps=${MAX_STEPS:-$steps}
+	n2d=${N2D:-$(command -v ./n2d || echo n2d)} steps=${MAX_STEPS:-$steps}
 	for f in train val "$test"; do
 		for l in en de; do
 			[ -r "$data/$f.$l" ] || { echo "$name: cannot read $data/$f.$l" >&2; exit 2; }

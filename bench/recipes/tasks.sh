@@ -1,12 +1,12 @@
 #!/bin/bash
 # The tasks that a Transformer must learn to the last symbol: copy and reverse of up to 20 symbols, and numbers (English number words to German ones, up to 999,999).
 #
-#	tasks.sh OUT	(N2D=path of the program; TRAIN=options of every n2d train)
+#	tasks.sh OUT	(N2D=path of the program, otherwise ./n2d or the one on PATH; TRAIN=options of every n2d train)
 #
 # For each a training, then greedy translations of 1000 held-out lines by the average of the last ten checkpoints, of which the share that is right to the last symbol is told. OUT keeps the trainings, and an
 # interrupted one goes on; OUT/tasks.md is written whole at the end. Exit 1 where copy or reverse is below 100 per cent or numbers below 99.
 set -euo pipefail
-out=${1:?usage: OUT} n2d=${N2D:-n2d} lines=1000
+out=${1:?usage: OUT} n2d=${N2D:-$(command -v ./n2d || echo n2d)} lines=1000
 mkdir -p "$out"
 
 # learn NAME STEPS OPTIONS...

@@ -2,7 +2,7 @@
 # English to German on sentences of Tatoeba, as they are written: case and punctuation too, so BLEU is with tokenizer 13a. The model is that of
 # multi30k.sh, with less dropout, because there is six times as much text.
 #
-#	tatoeba.sh DATA [OUT] [SEED]	(N2D=path of the program; MAX_STEPS=20000)
+#	tatoeba.sh DATA [OUT] [SEED]	(N2D=path of the program, otherwise ./n2d or the one on PATH; MAX_STEPS=20000)
 #
 # DATA holds train, val and test with the endings .en and .de. What OUT receives: recipe.sh.
 . "$(dirname "$0")/recipe.sh"
