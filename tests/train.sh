@@ -33,8 +33,13 @@ grep -qiE 'nan|inf' "$scratch/edge/log.csv" "$scratch/edge/valid.csv" && bad "$w
 seq 1 60 | sed 's/.*/a b c/' >"$scratch/many"
 train 0 --src "$scratch/many" --trg "$scratch/many" -o "$scratch/fewer" $small --max-steps 10 --batch-tokens 8 --log-every 1
 train 0 --resume -o "$scratch/fewer" --max-steps 13 --batch-tokens 400 --log-every 1
+err '^goes on from step 10 of '
 grep -qiE 'nan|inf' "$scratch/fewer/log.csv" && bad "$what: steps on nothing" || good
 tail -n 1 "$scratch/fewer/log.csv" | grep -q '^1,13,' && good || bad "$what: not 13 steps"
+
+# An end within an epoch is told not to have been validated.
+train 0 --task reverse --lines 400 -o "$scratch/within" $small --max-steps 1 --batch-tokens 200
+err '^finished after step 1, .*; this step was not validated'
 
 # Steps that are not finite end it: exit code 1, the step, and the checkpoint before stays what it was. A profile is of the steps alone.
 train 0 --task reverse --lines 40 -o "$scratch/diverge" $small --max-steps 4 --save-every 2 --profile >"$scratch/out"

@@ -167,15 +167,18 @@ static void introduce(const struct n2d_session *s)
 		tell_left_out("validation", v);
 	if (s->a->quiet)
 		return;
+	if (s->a->resume)
+		fprintf(stderr, "goes on from step %" PRIu64 " of %s\n", s->training.optimiser.step, s->a->dir);
 	fprintf(stderr, "%zu pairs, %zu + %zu tokens, %zu words; %zu batches an epoch, padding %.1f %%\n", c->pairs, c->start[N2D_SOURCE][c->pairs],
 		c->start[N2D_TARGET][c->pairs], d->vocab.size + d->src_vocab.size, d->train.count, 100 * n2d_batches_padding(&d->train));
 	if (c->unknown[N2D_SOURCE] + c->unknown[N2D_TARGET])
 		fprintf(stderr, "unknown words: %zu + %zu\n", c->unknown[N2D_SOURCE], c->unknown[N2D_TARGET]);
 	if (d->has_valid)
 		fprintf(stderr, "validation: %zu pairs, unknown words: %zu + %zu\n", v->pairs, v->unknown[N2D_SOURCE], v->unknown[N2D_TARGET]);
-	fprintf(stderr, "%.2f M parameters, %.0f MiB for them and Adam, %.0f MiB of activations; %s, %d threads, peak %.0f GFLOP/s\n",
+	fprintf(stderr, "%.2f M parameters, %.0f MiB for them and Adam, %.0f MiB of activations; %s, %d thread%s, peak %.0f GFLOP/s\n",
 		1e-6 * (double)s->model.p.count, (double)(s->model.memory.size + s->training.optimiser.memory.size) / (1 << 20),
-		(double)s->training.pass.memory.size / (1 << 20), s->ctx.k->isa, s->ctx.threads, s->training.peak / 1e9);
+		(double)s->training.pass.memory.size / (1 << 20), s->ctx.k->isa, s->ctx.threads, s->ctx.threads > 1 ? "s" : "",
+		s->training.peak / 1e9);
 }
 
 static int conclude(const struct n2d_session *s, enum n2d_train_end end)
@@ -193,7 +196,7 @@ static int conclude(const struct n2d_session *s, enum n2d_train_end end)
 			(unsigned long long)t->optimiser.step, t->at.seconds, (double)n2d_memory_peak() / (1 << 20));
 		if (t->at.best_step)
 			fprintf(stderr, "; lowest validation loss %.4f at step %llu", t->at.best, (unsigned long long)t->at.best_step);
-		fprintf(stderr, "\n");
+		fprintf(stderr, t->valid && t->validated != t->optimiser.step ? "; this step was not validated (--valid-every)\n" : "\n");
 		if (end == N2D_TRAIN_STOPPED && n2d_checkpoint_newest(s->a->dir)) /* before the first step there is none */
 			fprintf(stderr, "go on with: n2d train --resume -o '%s'\n", s->a->dir);
 	}

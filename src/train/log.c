@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/peak.h"
 #include "text/lines.h"
 
 static const char log_columns[] = "schema,step,epoch,loss,nll,perplexity,rate,norm,src_tokens,trg_tokens,seconds,tokens_per_second,gflops,"
@@ -158,11 +159,13 @@ void n2d_train_log_step(struct n2d_train_log *l, const struct n2d_step_report *r
 	w->steps++;
 }
 
-int n2d_train_log_row(struct n2d_train_log *l, const struct n2d_training *t)
+int n2d_train_log_row(struct n2d_train_log *l, struct n2d_training *t)
 {
 	struct window *w = &l->w;
 	if (!w->steps)
 		return 0;
+	if (w->flops > w->seconds * t->peak) /* faster than the peak: that was taken while other work had the processors */
+		t->peak = fmax(t->peak, n2d_peak_flops(t->ctx));
 	double tokens = (double)w->sum.tokens, n = (double)w->steps;
 	if (l->progress)
 		show(l, t);

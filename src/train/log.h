@@ -18,7 +18,7 @@ void n2d_train_log_close(struct n2d_train_log *log);
 /* A step was done, of `flops` in `seconds`. */
 void n2d_train_log_step(struct n2d_train_log *log, const struct n2d_step_report *r, double flops, double seconds);
 /* Prints and writes what has come since the last row, if anything has, and begins anew. */
-int n2d_train_log_row(struct n2d_train_log *log, const struct n2d_training *t);
+int n2d_train_log_row(struct n2d_train_log *log, struct n2d_training *t);
 /* bleu: in per cent; negative for none. */
 int n2d_train_log_validation(struct n2d_train_log *log, const struct n2d_training *t, const struct n2d_loss_sum *sum, double bleu,
 			     int best);

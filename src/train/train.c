@@ -81,6 +81,7 @@ static int validate(struct n2d_training *t)
 	double loss = sum.loss / (double)sum.tokens;
 	if (!isfinite(loss))
 		return n2d_error("step %llu: the validation loss is %g", (unsigned long long)t->optimiser.step, loss);
+	t->validated = t->optimiser.step;
 	int best = !t->at.best_step || loss < t->at.best;
 	t->at.stale = best ? 0 : t->at.stale + 1;
 	if (best) {

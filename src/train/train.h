@@ -31,7 +31,8 @@ struct n2d_training {
 	struct n2d_progress at;
 	struct n2d_pass pass;
 	struct n2d_train_log *log;
-	double peak; /* FLOP/s */
+	uint64_t validated; /* the last step that was; 0: none in this run */
+	double peak;        /* FLOP/s; taken again when it turns out too low */
 };
 
 /* Memory for all batches' shapes. -1 and a message. The weights are the caller's: initial, or loaded. */
