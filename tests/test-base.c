@@ -32,6 +32,10 @@ static void arena_refuses_what_does_not_fit(void **state)
 	char *p = n2d_arena_get(&a, 10), *q = n2d_arena_get(&a, 10);
 	assert_int_equal(q - p, N2D_ALIGN);
 	assert_int_equal((uintptr_t)p % N2D_ALIGN, 0);
+	memset(a.base, 0xab, a.size);
+	n2d_arena_touch(&a);
+	for (size_t i = 0; i < a.size; i++)
+		assert_int_equal((unsigned char)a.base[i], 0xab);
 	assert_null(n2d_arena_get(&a, 1 << 20));
 	assert_null(n2d_arena_get(&a, N2D_TOO_LARGE));
 	assert_null(n2d_arena_floats(&a, N2D_TOO_LARGE / 2));

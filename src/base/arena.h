@@ -10,7 +10,7 @@ struct n2d_arena {
 };
 
 /* Maps bytes (zeroed, transparent huge pages advised). -1 and a message naming the size when there is no memory
- * or bytes is N2D_TOO_LARGE. n2d_arena_touch then makes the first touch of every page now. */
+ * or bytes is N2D_TOO_LARGE. n2d_arena_touch makes the first touch of every page now, and changes nothing. */
 int n2d_arena_init(struct n2d_arena *a, size_t bytes);
 void n2d_arena_touch(struct n2d_arena *a);
 void n2d_arena_free(struct n2d_arena *a);

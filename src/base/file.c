@@ -76,6 +76,8 @@ int n2d_out_open(struct n2d_out *o, const char *path)
 {
 	struct stat old;
 	memset(o, 0, sizeof *o);
+	if (!*path)
+		return cannot("write", path, ENOENT); /* not ".tmp" */
 	int standard = strcmp(path, "-") == 0, exists = !standard && stat(path, &old) == 0;
 	if (standard) {
 		open_standard(o);
