@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "bench/bench.h"
 #include "bench/claims.h"
 #include "bench/csv.h"
@@ -207,16 +208,17 @@ static int parse(int argc, char **argv)
 	static const struct option longs[] = {
 		{"isa", 1, 0, 'i'}, {"csv", 1, 0, 'c'}, {"markdown", 1, 0, 'm'}, {"no-times", 0, &opt.no_times, 1}, {0, 0, 0, 0},
 	};
+	int bad = 0;
 	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
+	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
 		switch (c) {
 		case 0: break;
 		case 'i': opt.isa = optarg; break;
-		case 'c': opt.csv = optarg; break;
-		case 'm': opt.markdown = optarg; break;
+		case 'c': bad = n2d_out_try(opt.csv = optarg); break;
+		case 'm': bad = n2d_out_try(opt.markdown = optarg); break;
 		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
 		}
-	return 0;
+	return bad;
 }
 
 static int compute(struct rows *r, const struct n2d_ctx *ctx)

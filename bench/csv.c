@@ -43,12 +43,15 @@ static void unix_lines(char *text)
 }
 
 /* The whole file; NULL and a message. */
+enum { CSV_MOST = 1 << 30 }; /* bytes: far more than any sweep writes; an endless file must end */
 static char *slurp(const char *path)
 {
 	FILE *f = fopen(path, "r");
 	size_t room = 1 << 16, got = 0;
 	char *text = f ? malloc(room + 1) : NULL;
 	while (text && !feof(f) && !ferror(f)) {
+		if (room > CSV_MOST || (got && memchr(text, 0, got < 4096 ? got : 4096)))
+			break;
 		got += fread(text + got, 1, room - got, f);
 		if (got == room)
 			text = realloc(text, (room *= 2) + 1);
@@ -63,6 +66,11 @@ static char *slurp(const char *path)
 		return NULL;
 	}
 	text[got] = 0;
+	if (room > CSV_MOST) {
+		free(text);
+		n2d_error("%s: expected at most %d bytes", path, CSV_MOST);
+		return NULL;
+	}
 	if (strlen(text) == got && (!got || text[got - 1] == '\n')) {
 		unix_lines(text);
 		return text;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/threads.h"
 #include "bench/bench.h"
 #include "bench/layer_peer.h"
@@ -110,7 +111,7 @@ static int set_option(int o)
 			return -1;
 		opt.budget = (double)budget;
 		return 0;
-	case O_CSV: opt.csv = optarg; return 0;
+	case O_CSV: return n2d_out_try(opt.csv = optarg);
 	case O_LIST: opt.list = 1; return 0;
 	case O_NO_LIMITS: opt.no_limits = 1; return 0;
 	case O_PEERS:

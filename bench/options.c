@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/threads.h"
 
 static int number(const char **s, size_t *v)
@@ -147,7 +148,7 @@ int common_option(struct common_options *o, int c, char **argv)
 	case 'i': o->isa = optarg; return 0;
 	case 't': return parse_sizes(&o->threads, "--threads", optarg);
 	case 's': return parse_number(&o->samples, "--samples", optarg, 1, 100000);
-	case 'c': o->csv = optarg; return 0;
+	case 'c': return n2d_out_try(o->csv = optarg);
 	default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
 	}
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/rng.h"
 #include "base/size.h"
 #include "bench/bench.h"
@@ -265,7 +266,7 @@ static int parse(int argc, char **argv)
 		case 'r': bad = parse_number(&opt.c.R, "--window", optarg, 1, 1 << 20); break;
 		case 'w': bad = parse_number(&opt.c.W, "--width", optarg, 1, 4096); break;
 		case 'i': opt.isa = optarg; break;
-		case 'c': opt.csv = optarg; break;
+		case 'c': bad = n2d_out_try(opt.csv = optarg); break;
 		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
 		}
 	if (!bad && optind < argc)

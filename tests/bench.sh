@@ -203,22 +203,13 @@ done
 run 2 ./n2d-bench figures --out ''
 err '^n2d-bench figures: --out:'
 
-# What others disturb is marked in every table: here by loops on all processors.
-spinners=
-for cpu in $(seq "$(nproc)"); do
-	timeout 60 sh -c 'while :; do :; done' &
-	spinners="$spinners $!"
+# What cannot be written is told before the work, and what does not end is left.
+for command in roof layers kernels paths 'claims --no-times'; do
+	run 2 timeout 20 ./n2d-bench $command --csv "$scratch/nodir/x.csv"
+	err "cannot write '.*nodir/x.csv'"
 done
-while IFS='|' read -r command row; do
-	what="$command beside others"
-	./n2d-bench $command --isa scalar --threads 1 --samples 10 >"$scratch/out" 2>"$scratch/err" && good || bad "$what fails"
-	out "$row.* disturbed\$"
-done <<'TABLE'
-roof --benchmark_filter=peak|^  scalar +1 thread
-kernels --no-limits --benchmark_filter=^softmax_fwd/scalar/n=512,.*=0$|^softmax
-layers --layer rnn --n 16 --d 64 --no-limits|^  rnn
-TABLE
-kill $spinners
+run 2 timeout 20 ./n2d-bench table /dev/zero
+err '/dev/zero: holds a zero byte'
 # Result files: each is whole and made of what a run can write, or it is named with its line.
 columns=layer,isa,pass,threads,batch,n,d,clean,seconds,mixing_seconds,limit_seconds,memory_bytes
 sample=rnn,scalar,forward,1,1,16,64,1,2e-3,1e-3,1e-3,0

@@ -125,6 +125,12 @@ static void test_sampler(void **state)
 	for (size_t i = 0; i < a.samples; i++)
 		a.sample[i] = (struct sample){.seconds = i ? 2 : 1, .clean = i == 0, .calls = 1};
 	assert_true(sample_median(&a, -1) == 1);
+	assert_true(sample_disturbed(&a));
+	assert_string_equal(sample_mark(&a, 1), "  disturbed");
+	for (size_t i = 0; i < a.samples; i++)
+		a.sample[i].clean = 1;
+	assert_string_equal(sample_mark(&a, 0), "");
+	assert_string_equal(sample_mark(&a, 1), "  limit disturbed");
 	for (size_t i = 0; i < a.samples; i++)
 		a.sample[i].clean = 0;
 	double x[64];
