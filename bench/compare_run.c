@@ -36,16 +36,17 @@ int compare_is_command(const char *name)
 
 /* ---- one process */
 
+enum { SCRATCH = 4096 };
 static struct {
-	char dir[64];
-	char ids[80], csv[80], json[80], log[80];
+	char dir[SCRATCH];
+	char ids[SCRATCH + 16], csv[SCRATCH + 16], json[SCRATCH + 16], log[SCRATCH + 16];
 } scratch;
 
 static int scratch_make(void)
 {
 	const char *tmp = getenv("TMPDIR");
-	snprintf(scratch.dir, sizeof scratch.dir, "%.40s/n2d-compare-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(scratch.dir))
+	int n = snprintf(scratch.dir, sizeof scratch.dir, "%s/n2d-compare-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (n >= SCRATCH || !mkdtemp(scratch.dir))
 		return n2d_error("%s: %s", scratch.dir, strerror(errno));
 	snprintf(scratch.ids, sizeof scratch.ids, "%s/ids", scratch.dir);
 	snprintf(scratch.csv, sizeof scratch.csv, "%s/run.csv", scratch.dir);
