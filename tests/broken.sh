@@ -18,7 +18,7 @@ train() {
 	want=$1
 	shift
 	what="n2d train $*"
-	timeout 60 "$n2d" train "$@" >out 2>err
+	timeout -k 5 60 "$n2d" train "$@" >out 2>err
 	code=$?
 	[ $code = "$want" ] && good || bad "$what: exit code $code, should be $want"
 }
@@ -66,7 +66,7 @@ err "^n2d score: 2:2: 9 tokens: expected at most 8 \\(the model's learned positi
 train 1 ${small#-q} --src s --trg t --rate 1e29 --schedule constant --warmup 0 --max-steps 9 --save-every 9 -o first
 grep -q -e --resume err && bad "$what: advises --resume without a checkpoint" || good
 train 1 ${small#-q} --src s --trg t --rate 1e29 --schedule constant --warmup 0 --max-steps 9 --save-every 1 -o second
-err '--resume goes on from the newest$'
+err '--resume goes on from step 1$'
 # Its weights are too large to compute with.
 run 1 "$n2d" score -m second/step-00000001.safetensors --src s --trg t
 err '^n2d score: second/step-00000001.safetensors: gives line 1 of t a log-probability of -?nan'
@@ -125,6 +125,30 @@ chmod 300 unread
 train 2 $small --src s --trg t -o unread --max-steps 1
 err "^n2d train: (unread: there are checkpoints already|cannot read the directory 'unread')"
 chmod 700 unread
+
+# What a training writes into must be files: a pipe nobody writes would be waited for.
+if mkfifo fifo 2>/dev/null; then
+	cp -R run piped
+	mv fifo piped/log.csv
+	train 1 -q --resume -o piped --max-steps 2
+	err 'piped/log.csv: expected a file'
+fi
+# No name is no file's, and not one that ends with it either.
+echo precious >.tmp
+what="n2d vocab -o ''"
+"$n2d" vocab s -o '' >out 2>err
+[ $? = 2 ] && [ "$(cat .tmp)" = precious ] && good || bad "$what"
+err "^n2d vocab: cannot write ''"
+# A learned table of positions ends: the line is named, those before it are translated.
+train 0 $small --src s --trg t -o table --max-steps 1 --positions learned --max-length 6 --max-tokens 5
+printf 'a b\na b c a b c\n' >long
+what='n2d translate with learned positions'
+"$n2d" translate -q -m table/step-00000001.safetensors -i long >out 2>err
+[ $? = 2 ] && [ "$(wc -l <out)" = 1 ] && good || bad "$what"
+err "^n2d translate: long:2: expected at most 5 tokens \(the model's learned positions"
+"$n2d" attention -m table/step-00000001.safetensors --csv map.csv 'a b c a b c' >out 2>err
+[ $? = 2 ] && good || bad 'n2d attention with learned positions'
+err '^n2d attention: SOURCE: 6 tokens: '
 
 # Standard streams that are closed: progress does not go into the first files that are opened.
 timeout 60 "$n2d" train ${small#-q} --src s --trg t -o closed --max-steps 2 --log-every 1 <&- >&- 2>&-

@@ -131,6 +131,11 @@ static int read_pair(struct session *s)
 		return -1;
 	if (n2d_corpus_init(&s->corpus, &source, text[1] ? &target : NULL, 0) || n2d_corpus_add(&s->corpus, text, bytes))
 		return -1;
+	const struct n2d_config *c = &s->bundle.model.c;
+	for (int side = 0; side < N2D_SIDES && text[side] && c->positions == N2D_POSITIONS_LEARNED; side++)
+		if (n2d_corpus_length(&s->corpus, side, 0) > c->max_length)
+			return n2d_error("%s: %zu tokens: the model's learned positions end after %zu and the end", side ? "TARGET" : "SOURCE",
+					 n2d_corpus_length(&s->corpus, side, 0) - 1, c->max_length - 1);
 	return check_length(a, s->corpus.longest[N2D_SOURCE]);
 }
 

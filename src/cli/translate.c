@@ -106,6 +106,7 @@ struct session {
 	struct n2d_ctx ctx;
 	struct n2d_bundle bundle;
 	struct n2d_corpus corpus;
+	int learned; /* the model's positions end before --max-source */
 	size_t done; /* lines written */
 	double start;
 };
@@ -191,7 +192,7 @@ static int all_lines(struct session *s, struct n2d_lines *l)
 		if (n2d_lines_utf8(l) || (n2d_corpus_add(&s->corpus, text, bytes) && n2d_lines_error(l, "%s", n2d_error_text())))
 			return bad_line(s);
 		if (s->corpus.left_out > left_out) {
-			n2d_lines_error(l, "expected at most %zu tokens (--max-source)", longest);
+			n2d_lines_error(l, "expected at most %zu tokens (%s)", longest, s->learned ? "the model's learned positions less the end" : "--max-source");
 			return bad_line(s);
 		}
 		if (s->corpus.pairs == buffer && flush(s))
@@ -225,7 +226,10 @@ static int run(const struct args *a)
 		return n2d_usage("translate", "%s", n2d_error_text());
 	}
 	coder = n2d_bundle_coder(&s.bundle, N2D_SOURCE);
-	if (n2d_corpus_init(&s.corpus, &coder, NULL, a->longest ? (size_t)a->longest : LONGEST))
+	size_t longest = a->longest ? (size_t)a->longest : LONGEST;
+	const struct n2d_config *c = &s.bundle.model.c;
+	s.learned = c->positions == N2D_POSITIONS_LEARNED && c->max_length - 1 < longest;
+	if (n2d_corpus_init(&s.corpus, &coder, NULL, !s.learned ? longest : c->max_length > 1 ? c->max_length - 1 : 1))
 		code = failed();
 	else {
 		code = with_input(&s);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -36,10 +37,8 @@ static int keep_rows(struct n2d_out *out, const char *path, const char *columns,
 {
 	struct n2d_lines l = {0};
 	n2d_out_printf(out, "%s\n", columns);
-	FILE *there = fopen(path, "r");
-	if (!there)
+	if (access(path, F_OK) && errno == ENOENT)
 		return 0;
-	fclose(there);
 	if (n2d_lines_open(&l, path))
 		return -1;
 	int more;
@@ -55,6 +54,10 @@ static int keep_rows(struct n2d_out *out, const char *path, const char *columns,
 static FILE *open_rows(const char *path, const char *columns, uint64_t step)
 {
 	struct n2d_out out;
+	if (!n2d_file_again(path)) { /* a pipe would be waited for */
+		n2d_error("%s: expected a file", path);
+		return NULL;
+	}
 	if (n2d_out_open(&out, path))
 		return NULL;
 	if (step && keep_rows(&out, path, columns, step)) {
