@@ -24,8 +24,9 @@ static int step_rows(struct html *h, const struct csv *c)
 				free(t);
 				return -1;
 			}
-		const char *version = csv_text_if(c, row, "program_version"), *isa = csv_text_if(c, row, "program_isa");
-		html(h, "<tr><td>$</td><td class=\"left\">$</td><td class=\"left\">$</td><td>$</td><td>$", csv_text(c, row, k[0]),
+		const char *version = csv_text_if(c, row, "program_version"), *isa = csv_text_if(c, row, "program_isa"), *pairs = csv_text_if(c, row, "pairs");
+		html(h, "<tr><td>$</td><td class=\"left\">$</td><td class=\"left\">$</td><td>$</td><td>$",
+		     as_text(*pairs ? "%s, %s pairs" : "%s", csv_text(c, row, k[0]), pairs),
 		     as_text(*version ? "%s (%s)" : "%s", csv_text(c, row, k[1]), version), *isa ? isa : csv_text(c, row, k[2]), csv_text(c, row, k[3]),
 		     as_text("%.1f", 1e3 * t[i].seconds));
 		report_mark(h, t[i].disturbed);

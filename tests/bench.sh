@@ -36,6 +36,29 @@ run 2 ./n2d-bench decode --cache perhaps
 err "unknown 'perhaps'"
 run 2 ./n2d-bench decode --beam 1..4294967296
 err 'at most 64 cases'
+# Batches of a step: none of nothing, none that no memory holds; ids and rows name those that are asked for.
+for batch in 0 '' x 4,0 8..4 1000001 4,99999999999999999999; do
+	run 2 ./n2d-bench step --batch "$batch"
+	err "^n2d-bench step: --batch: '$batch', expected "
+done
+run 2 ./n2d-bench step --preset huge
+err "--preset: unknown 'huge'"
+run 2 ./n2d-bench step --batch 1..32768 --preset tiny,base,big --isa scalar --threads 1,2
+err 'at most 64 cases'
+run 0 ./n2d-bench step --isa scalar --threads 1 --benchmark_list_tests
+[ "$(cat "$scratch/out")" = "$(printf 'step/scalar/preset=%s,threads=1\n' tiny base)" ] && good || bad "$what: not the steps it always had"
+run 0 ./n2d-bench step --preset big,tiny --batch 2,3 --isa scalar --threads 1 --benchmark_list_tests
+[ "$(cat "$scratch/out")" = "$(printf 'step/scalar/preset=%s,threads=1\n' tiny,batch=2 tiny,batch=3 big,batch=2 big,batch=3)" ] && good ||
+	bad "$what: other steps"
+what='a step on a batch that no memory holds'
+./n2d-bench step --preset tiny --batch 1000000 --isa scalar --threads 1 >"$scratch/out" 2>"$scratch/err"
+code=$?
+[ $code = 1 ] && good || bad "$what: exit code $code, should be 1"
+err '^n2d-bench: step/scalar/preset=tiny,batch=1000000,threads=1: no memory: it takes [0-9.]+ GB, [0-9.]+ are available$'
+what='steps on batches of 1 and 5'
+./n2d-bench step --preset tiny --batch 1,5 --threads 2 --samples 1 --csv "$scratch/step.csv" >"$scratch/out" 2>"$scratch/err" && good || bad "$what fail"
+[ "$(sed -n 's/^step.*,tiny,.*,\([0-9]*\),[^,]*,[^,]*,[^,]*,\([0-9]*\)$/\2 pairs, \1 tokens/p' "$scratch/step.csv" | sort -u)" = "$(printf '1 pairs, 26 tokens\n5 pairs, 137 tokens')" ] &&
+	good || bad "$what: other pairs and tokens"
 # The gate, on files, and on programs that say how long they take.
 printf 'schema,id,seconds\nt/1,a,1\nt/1,a,1.01\nt/1,a,1.02\n' >"$scratch/base.csv"
 printf 'schema,id,seconds\nt/1,a,1.2\nt/1,a,1.21\nt/1,a,1.22\n' >"$scratch/head.csv"

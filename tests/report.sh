@@ -134,9 +134,9 @@ kernels/1,"gemm/$evil/M=1",gemm$evil,avx2,1,$evil,warm,1e-3,1,n2d,1
 kernels/1,"gemm@<i>x/$evil/M=1",gemm$evil,avx2,1,$evil,warm,2e-3,1,<i>x,"$quote"
 CSV
 cat >"<b>evil/step.csv" <<CSV
-schema,id,program,isa,threads,preset,seconds,clean,flops,tokens,peak_flops,program_version,program_isa
-step/1,"$evil",n2d,$evil,1,$evil,1,1,2,3,4,"$quote",
-step/1,x,pytorch-best,,1,tiny,1,1,2,3,4,PyTorch 1.13.1,AVX512+SkylakeX
+schema,id,program,isa,threads,preset,seconds,clean,flops,tokens,peak_flops,program_version,program_isa,pairs
+step/1,"$evil",n2d,$evil,1,$evil,1,1,2,3,4,"$quote",,
+step/1,x,pytorch-best,,1,tiny,1,1,2,3,4,PyTorch 1.13.1,AVX512+SkylakeX,64
 CSV
 printf 'schema,id,where,op,seconds,calls,flops\nprofile/1,"%s","%s","%s",1,1,2\n' "$evil" "$quote" "$evil" >"<b>evil/profile.csv"
 printf 'schema,id,model,isa,threads,beam,cache,words,seconds,clean\ndecode/1,"%s","%s","%s",1,1,yes,3,1,1\n' "$evil" "$quote" "$evil" >"<b>evil/decode.csv"
@@ -153,6 +153,7 @@ done
 page '&lt;script&gt;alert\(1\)&lt;/script&gt;'
 no '<script|<img|<i>|<svg onload|<b>evil'
 page '2\.00×'
+page '<td>tiny, 64 pairs</td>'
 page 'pytorch-best \(PyTorch 1\.13\.1\)</td><td class="left">AVX512\+SkylakeX<'
 page '✗ does not hold'
 # Nothing but the elements that the page is made of, with no attribute that could fetch or run anything.

@@ -7,8 +7,8 @@
 
 A step is forward, label-smoothed cross entropy, backward and Adam (0.9, 0.98, 1e-9), with dropout, on one batch that stays; the model is
 tests/golden/torch/model.py, nn.Transformer within. Batches: tiny, 282 pairs; pair i has 13 + i mod 4 source tokens and 13 + i / 4 mod 4
-target tokens (4,087 + 4,082); base, 16 pairs of 32 + 32. The vocabulary has 10,000 entries. Two untimed steps, then steps until
---samples and --seconds are both reached; the median counts.
+target tokens (4,087 + 4,082); base and big, 16 pairs of 32 + 32; --batch N: N of these. The vocabulary has 10,000 entries. Two untimed
+steps, then steps until --samples and --seconds are both reached; the median counts.
 
 How to set PyTorch as well as it can be set (--best is the first three; and try every number of threads):
 
@@ -45,7 +45,8 @@ STEERING = ("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "GOTO_NUM_THREADS", "OMP_
 
 def arguments():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--preset", choices=["tiny", "base"], default="tiny")
+    a.add_argument("--preset", choices=["tiny", "base", "big"], default="tiny")
+    a.add_argument("--batch", type=int, help="pairs; 282 of tiny, 16 of the others if not given")
     a.add_argument("--threads", type=int, help="PyTorch's own choice if not given")
     a.add_argument("--blas", choices=["system", *BLAS], default="system")
     a.add_argument("--heap", choices=["system", "keep"], default="system")
@@ -100,10 +101,10 @@ def greeting():
     return f"ready\tPyTorch {torch.__version__}\t{'+'.join(filter(None, [*own, blas_core()[1]]))}"
 
 
-def lengths(preset):
-    if preset == "base":
-        return [(32, 32)] * 16
-    return [(13 + i % 4, 13 + i // 4 % 4) for i in range(282)]
+def lengths(preset, pairs):
+    if preset != "tiny":
+        return [(32, 32)] * (pairs or 16)
+    return [(13 + i % 4, 13 + i // 4 % 4) for i in range(pairs or 282)]
 
 
 def trainer(o):
@@ -115,7 +116,7 @@ def trainer(o):
     m = model.Model(model.options({"vocab": 10000}, o.preset))
     adam = torch.optim.Adam(m.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, foreach=o.adam == "foreach")
     words = lambda n: torch.randint(model.SPECIAL, m.o["vocab"], (n - 1,)).tolist()
-    sizes = lengths(o.preset)
+    sizes = lengths(o.preset, o.batch)
     src, trg_in, trg_out = model.batch([(words(s), words(t)) for s, t in sizes])
 
     def step():

@@ -22,6 +22,7 @@ BASE = {
 }
 PRESETS = {
     "base": {},
+    "big": {"d-model": 1024, "d-ff": 4096, "heads": 16, "dropout": 0.3},
     "tiny": {"enc-layers": 4, "dec-layers": 4, "d-model": 128, "d-ff": 256, "heads": 4, "dropout": 0.3},
 }
 
