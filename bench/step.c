@@ -19,8 +19,9 @@ static const char usage[] =
 	"  --isa LIST        instruction sets (default: the widest)\n"
 	"  --threads LIST    default: 1 and all\n"
 	"  --samples N       clean samples of each (default 10)\n"
-	"  --peers           PyTorch's step on the same shapes, interleaved (python3-torch): as it comes, and set as well as it can be\n"
-	"                    (bench/peers/torch_step.py tells how), with one thread and all\n"
+	"  --peers           PyTorch's step, interleaved (python3-torch): as it comes, and set as well as it can be\n"
+	"                    (bench/peers/torch_step.py tells how), with one thread and all; from our weights and on our words, of which its\n"
+	"                    loss and gradients must first be ours, with dropout off\n"
 	"  --profile         a table of each step by operator; with --csv FILE.csv also in FILE-profile.csv\n"
 	"  --csv FILE        one row a sample, see results/SCHEMA.md; machine facts in FILE with .json for .csv\n"
 	"  --benchmark_...   Google Benchmark's flags: --benchmark_filter=REGEX, --benchmark_list_tests, ...\n"
@@ -70,6 +71,10 @@ static int parse(int argc, char **argv)
 			bad = batch(optarg);
 		else if (c)
 			bad = common_option(&opt.common, c, argv);
+#ifndef HAVE_MODEL_FILES
+	if (!bad && opt.peers)
+		return n2d_error("--peers: PyTorch gets our weights as a model file, and this program was built without (it needs jansson and zlib)");
+#endif
 	return bad;
 }
 

@@ -86,8 +86,7 @@ static int check(struct step_case *s)
 	return bad ? -1 : 0;
 }
 
-/* Before anything is touched: memory that is granted is not always there. */
-static int fits(const struct step_case *s)
+int step_case_fits(const struct step_case *s)
 {
 	size_t there = n2d_memory_available();
 	return s->bytes <= there ? 0 : n2d_error("no memory: it takes %.1f GB, %.1f are available", (double)s->bytes / 1e9, (double)there / 1e9);
@@ -99,7 +98,7 @@ static int open_step(struct bench_case *c)
 	struct step_case *s = c->arg;
 	struct n2d_config config = {.vocab = STEP_VOCAB};
 	struct n2d_pass_need need = {0};
-	if (fits(s) || n2d_config_preset(&config, s->preset) || n2d_transformer_init(&s->model, c->ctx, &config))
+	if (step_case_fits(s) || n2d_config_preset(&config, s->preset) || n2d_transformer_init(&s->model, c->ctx, &config))
 		return -1;
 	n2d_parameters_init(&s->model.p, s->model.w, 1);
 	n2d_pass_need_add(&need, c->ctx, &s->model, &s->shape, 1, 1);
@@ -112,8 +111,8 @@ static int open_step(struct bench_case *c)
 	return check(s);
 }
 
-/* What a step is: its sizes, its work, its memory. Two models, the check's too, their gradients, Adam's moments. */
-static void plan(struct step_case *s, const char *preset, size_t pairs)
+/* Memory: two models, one for the check, their gradients, Adam's moments. */
+void step_case_plan(struct step_case *s, const char *preset, size_t pairs)
 {
 	struct n2d_config config = {.vocab = STEP_VOCAB};
 	struct n2d_transformer m;
@@ -137,52 +136,5 @@ void step_case_init(struct step_case *s, const struct n2d_ctx *ctx, const char *
 {
 	*s = (struct step_case){.m = {.c = {.ctx = ctx, .arg = s, .open = open_step, .run = run}, .threads = ctx->threads, .once = one_step},
 				.program = "n2d"};
-	plan(s, preset, pairs);
-}
-
-/* ---- a peer's */
-
-static void run_peer(struct bench_case *c, size_t calls, struct sample *sample)
-{
-	struct step_case *s = c->arg;
-	char reply[256];
-	(void)sample;
-	while (calls--)
-		if (peer_ask(&s->peer, "step", reply, sizeof reply))
-			snprintf(c->why, sizeof c->why, "%s", n2d_error_text());
-}
-
-/* It greets after steps that warm it up. */
-static int open_peer(struct bench_case *c)
-{
-	struct step_case *s = c->arg;
-	if (fits(s))
-		return -1;
-	if (!s->peer.pid)
-		return n2d_error("%s", c->why[0] ? c->why : "not started");
-	return peer_greet(&s->peer);
-}
-
-static void close_peer(struct bench_case *c) { peer_stop(&((struct step_case *)c->arg)->peer); }
-
-void step_case_peer(struct step_case *s, const struct n2d_ctx *ctx, const char *preset, size_t pairs, int threads, int best)
-{
-	*s = (struct step_case){.m = {.c = {.ctx = ctx, .arg = s, .open = open_peer, .run = run_peer, .close = close_peer, .outside = 1},
-				      .threads = threads}, .program = best ? "pytorch-best" : "pytorch"};
-	s->peer.name = s->program;
-	plan(s, preset, pairs);
-}
-
-void step_case_start(struct model_case *m)
-{
-	struct step_case *s = (struct step_case *)m;
-	char threads[16], pairs[16], script[] = N2D_SRCDIR "/bench/peers/torch_step.py";
-	char *argv[] = {"/usr/bin/python3", script, "--serve", "--preset", (char *)s->preset, "--batch", pairs, "--threads", threads,
-			strcmp(s->program, "pytorch-best") == 0 ? "--best" : NULL, NULL};
-	if (!s->peer.name)
-		return;
-	snprintf(threads, sizeof threads, "%d", s->m.threads);
-	snprintf(pairs, sizeof pairs, "%zu", s->pairs);
-	if (peer_start(&s->peer, s->program, argv))
-		fprintf(stderr, "n2d-bench: %s\n", n2d_error_text());
+	step_case_plan(s, preset, pairs);
 }

@@ -42,9 +42,15 @@ struct step_case {
 
 /* preset: "tiny", "base" or "big"; pairs: of the batch, at most STEP_PAIRS_MOST; 0: step_pairs, which the id does not name. */
 void step_case_init(struct step_case *s, const struct n2d_ctx *ctx, const char *preset, size_t pairs);
-/* best: set as well as it can be, else as it comes. */
+/* PyTorch's; best: set as well as it can be, else as it comes. When it is opened it gets our weights and words, and what it makes of
+ * them with dropout off must be what we do (bench/step_peer.c). */
 void step_case_peer(struct step_case *s, const struct n2d_ctx *ctx, const char *preset, size_t pairs, int threads, int best);
 /* Starts a peer's program; a failure is told when the case is opened. */
 void step_case_start(struct model_case *m);
+
+/* Parts of these: names, sizes, work and memory of one whose context, threads, program and peer are set; and whether that memory is
+ * there, before any of it is touched, since what is granted is not always there. -1 and a message. */
+void step_case_plan(struct step_case *s, const char *preset, size_t pairs);
+int step_case_fits(const struct step_case *s);
 
 #endif

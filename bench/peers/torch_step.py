@@ -24,8 +24,12 @@ What steers PyTorch and its libraries (STEERING) is set for somebody else, force
 taken out of the environment, which is told on standard error. The script starts itself again with the environment these options need. The
 kernels OpenBLAS chose are printed ("core").
 
---serve           for interleaving with others: after two untimed steps the line of JSON, then for each line read one step and a
-                  line with its seconds; ends with the input.
+--serve           for n2d-bench step --peers: first the line "ready<TAB>version<TAB>instruction set"; then a line on standard input is a
+                  request, a line on standard output the answer:
+                  open<TAB>MODEL<TAB>WORDS<TAB>B<TAB>S<TAB>T    "ok", loss and norm of the gradients, with tabs between them, or "no" and
+                                      why: of the model in the file MODEL that n2d wrote, on the batch src [B,S], trg_in [B,T] and
+                                      trg_out [B,T], int32, in the file WORDS, with dropout off
+                  step                seconds of a step of that model on that batch, with dropout
 """
 import argparse
 import ctypes
@@ -107,29 +111,66 @@ def lengths(preset, pairs):
     return [(13 + i % 4, 13 + i // 4 % 4) for i in range(pairs or 282)]
 
 
-def trainer(o):
-    """The function that makes a step, and facts."""
+def own(o):
+    """A model with initial weights of PyTorch's own, and random words: the three arrays of a batch."""
     import torch
-    sys.path.insert(0, os.path.join(HERE, "../../tests/golden/torch"))
     import model
-    torch.manual_seed(1)
     m = model.Model(model.options({"vocab": 10000}, o.preset))
-    adam = torch.optim.Adam(m.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, foreach=o.adam == "foreach")
     words = lambda n: torch.randint(model.SPECIAL, m.o["vocab"], (n - 1,)).tolist()
-    sizes = lengths(o.preset, o.batch)
-    src, trg_in, trg_out = model.batch([(words(s), words(t)) for s, t in sizes])
+    return m, model.batch([(words(s), words(t)) for s, t in lengths(o.preset, o.batch)])
+
+
+def given(path, words, sizes):
+    """The same from files of n2d's."""
+    import numpy
+    import torch
+    import model
+    import safetensors
+    tensors, metadata = safetensors.read(path)
+    m = model.Model(model.options(metadata))
+    m.load_state_dict({name: torch.tensor(x) for name, x in tensors.items()})
+    B, S, T = map(int, sizes)
+    ids = torch.from_numpy(numpy.fromfile(words, dtype=numpy.int32).astype(numpy.int64))
+    return m, [part.reshape(B, -1) for part in ids.split([B * S, B * T, B * T])]
+
+
+def loss_of(m, batch):
+    src, trg_in, trg_out = batch
+    return m.loss(m.logits(m(src, trg_in)[1]), trg_out)
+
+
+def without_dropout(m, batch):
+    """(loss, norm of the gradients); the model stays as it was."""
+    m.eval()
+    loss = loss_of(m, batch)
+    loss.backward()
+    squares = sum(p.grad.double().square().sum().item() for p in m.parameters())
+    m.zero_grad(set_to_none=True)
+    m.train()
+    return loss.item(), squares ** 0.5
+
+
+def stepper(o, m, batch):
+    """The function that makes a step."""
+    import torch
+    adam = torch.optim.Adam(m.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, foreach=o.adam == "foreach")
 
     def step():
         adam.zero_grad(set_to_none=True)
-        loss = m.loss(m.logits(m(src, trg_in)[1]), trg_out)
+        loss = loss_of(m, batch)
         loss.backward()
         adam.step()
         return loss.item()
 
+    return step
+
+
+def facts_of(o, m, batch):
+    import torch
     library, core = blas_core()
-    return step, {"preset": o.preset, "torch": torch.__version__, "threads": torch.get_num_threads(), "blas": library, "core": core,
-                  "heap": o.heap, "adam": o.adam, "source_tokens": sum(s for s, _ in sizes), "target_tokens": sum(t for _, t in sizes),
-                  "parameters": sum(p.numel() for p in m.parameters())}
+    return {"torch": torch.__version__, "threads": torch.get_num_threads(), "blas": library, "core": core, "heap": o.heap, "adam": o.adam,
+            "pairs": len(batch[0]), "source_tokens": (batch[0] > 0).sum().item(), "target_tokens": (batch[2] >= 0).sum().item(),
+            "parameters": sum(p.numel() for p in m.parameters())}
 
 
 def timed(step):
@@ -140,14 +181,33 @@ def timed(step):
     return time.perf_counter() - start
 
 
-def serve(step, facts):
-    print(json.dumps(facts), file=sys.stderr)
+def answer(o, opened, words):
+    """To a request; opened holds the step."""
+    if words[0] != "open":
+        return f"{timed(opened[0]):.9f}"
+    m, batch = given(*words[1:3], words[3:])
+    print(json.dumps(facts_of(o, m, batch)), file=sys.stderr)
+    loss, norm = without_dropout(m, batch)
+    opened[:] = [stepper(o, m, batch)]
+    return f"ok\t{loss:.9g}\t{norm:.9g}"
+
+
+def serve(o):
+    opened = []
     print(greeting(), flush=True)
-    for _ in sys.stdin:
-        print(f"{timed(step):.9f}", flush=True)
+    for line in sys.stdin:
+        try:
+            text = answer(o, opened, line.rstrip("\n").split("\t"))
+        except (RuntimeError, ValueError, KeyError, IndexError, OSError, MemoryError) as error:
+            text = "no " + " ".join(str(error).split())
+        print(text, flush=True)
 
 
-def measure(o, step, facts):
+def measure(o):
+    m, batch = own(o)
+    step, facts = stepper(o, m, batch), {"preset": o.preset, **facts_of(o, m, batch)}
+    for _ in range(2):
+        step()
     samples, begin = [], time.perf_counter()
     while len(samples) < o.samples or time.perf_counter() - begin < o.seconds:
         samples.append(timed(step))
@@ -165,13 +225,13 @@ def main():
     e = environment(o)
     if e != dict(os.environ):
         os.execve(sys.executable, [sys.executable, os.path.abspath(__file__), *sys.argv[1:]], e)
+    sys.path.insert(0, os.path.join(HERE, "../../tests/golden/torch"))
     try:
-        step, facts = trainer(o)
+        import torch
     except ModuleNotFoundError as missing:
         sys.exit(f"torch_step.py: {missing}; Debian's package is python3-torch")
-    for _ in range(2):
-        step()
-    serve(step, facts) if o.serve else measure(o, step, facts)
+    torch.manual_seed(1)
+    serve(o) if o.serve else measure(o)
 
 
 if __name__ == "__main__":
