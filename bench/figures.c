@@ -75,8 +75,12 @@ static int draw(const char *name)
 		printf("%s/%s (gnuplot is not there: draw it where it is)\n", opt.out, file);
 		return 0;
 	}
-	if (!WIFEXITED(status) || WEXITSTATUS(status))
+	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+		char svg[1100];
+		snprintf(svg, sizeof svg, "%s/%s.svg", opt.out, name);
+		unlink(svg); /* begun and empty */
 		return n2d_error("gnuplot %s/%s failed", opt.out, file);
+	}
 	printf("%s/%s.svg\n", opt.out, name);
 	return 0;
 }
@@ -142,8 +146,10 @@ static int figure_time(const struct table *t, const struct results *r)
 	}
 	int left = 0, fits = 0, crossed = crossings(f, t, r, &left);
 	subject(f, "Time of a layer", t->choice.pass, t);
-	fprintf(f, "set logscale y 10\nset format y '%%g'\nset ylabel 'milliseconds'\nset xrange [%.1f:%.1f]\nplot sample ", t->n_from / 1.2,
+	fprintf(f, "set logscale y 10\nset format y '%%g'\nset ylabel 'milliseconds'\nset xrange [%.1f:%.1f]\nplot ", t->n_from / 1.2,
 		t->n_to * 1.2);
+	if (table_fit_shown(t->row)) /* else gnuplot takes the first range for that of the axis, and the word without one for a variable */
+		fprintf(f, "sample ");
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct table_row *w = t->row + i;
 		if (table_fit_shown(w)) {

@@ -358,7 +358,26 @@ if command -v gnuplot >/dev/null; then
 	for figure in time limit memory; do
 		grep -q '^</svg>' "$scratch/$figure.svg" && [ -s "$scratch/$figure.gp" ] && good || bad "$what: no $figure.svg"
 	done
+	# With a fit, without one, with one behind a layer without, one length.
+	awk -F, 'NR == 1 || $2 == "rnn" || $7 <= 32' "$scratch/laws.csv" >"$scratch/late.csv"
+	awk -F, 'NR == 1 || $7 == 32' "$scratch/laws.csv" >"$scratch/one.csv"
+	for file in few short late one; do
+		rm -f "$scratch/time.svg"
+		what="figures of $file.csv" # gnuplot may warn of an axis with one value
+		./n2d-bench figures --out "$scratch" "$scratch/$file.csv" >"$scratch/out" 2>"$scratch/err" && grep -q '^</svg>' "$scratch/time.svg" &&
+			good || bad "$what: no time.svg"
+	done
 fi
+# A figure that fails leaves none, and is the last that make bench does.
+mkdir "$scratch/fails"
+printf '#!/bin/sh\n: >time.svg\nexit 1\n' >"$scratch/fails/gnuplot"
+chmod +x "$scratch/fails/gnuplot"
+run 1 env PATH="$scratch/fails:$PATH" ./n2d-bench figures --out "$scratch/fails" "$scratch/laws.csv"
+err 'gnuplot .*/time\.gp failed'
+[ -e "$scratch/fails/time.gp" ] && [ ! -e "$scratch/fails/time.svg" ] && good || bad "$what: an empty figure is left"
+what='make bench'
+sed -n '/^bench:/,/^$/s/^\t\.\/n2d-bench \([a-z]*\).*/\1/p' "${srcdir:-.}/bench/bench.am" | tail -n 1 >"$scratch/out"
+out '^figures$'
 # n2d / best peer: medians of clean samples, packed weights against a product of the same operands too but not the other way, and peers no part
 # of Table 1.
 cat >"$scratch/kernels.csv" <<-CSV
