@@ -135,6 +135,16 @@ static void peak(const struct table *t, FILE *f)
 	fprintf(f, t->peak_high > PEAK_STEADY * t->peak_low ? ": the machine's speed changed, and times taken apart compare by their per cents of the limit only.\n" : ".\n");
 }
 
+/* What a mark at a row means, where there is one. */
+static void disturbed(const struct table *t, FILE *f)
+{
+	for (size_t i = 0; i < t->rows; i++)
+		if (t->row[i].disturbed) {
+			fprintf(f, "disturbed: other work used the processors, so that at some length fewer clean samples were had than wanted. Do not rely on it.\n");
+			return;
+		}
+}
+
 void table_text(const struct table *t, FILE *f)
 {
 	int w[TABLE_CELLS];
@@ -149,9 +159,10 @@ void table_text(const struct table *t, FILE *f)
 		table_cells(t->row + i, c);
 		for (int j = 0; j < TABLE_CELLS; j++)
 			fprintf(f, j ? "  %*s" : "%-*s", w[j], c[j]);
-		putc('\n', f);
+		fputs(t->row[i].disturbed ? "  disturbed\n" : "\n", f);
 	}
 	fprintf(f, "\n%s", table_notes);
+	disturbed(t, f);
 	peak(t, f);
 	fprintf(f, "\nT = c0 + c1 n d^2 + c2 n^2 d, fitted to all shapes by relative error\n  %-28s %12s %12s %12s %8s\n", "layer",
 		"c0 us", "c1 ps", "c2 ps", "error");
@@ -193,10 +204,11 @@ void table_markdown(const struct table *t, FILE *f)
 			if (s)
 				fprintf(f, " %.*s± %s |", (int)(s - c[j]), c[j], s + 2);
 			else
-				fprintf(f, " %s |", c[j]);
+				fprintf(f, " %s%s |", c[j], !j && t->row[i].disturbed ? ", disturbed" : "");
 		}
 	}
 	fprintf(f, "\n\n%s", table_notes);
+	disturbed(t, f);
 	peak(t, f);
 	fprintf(f, "\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
 		   "|--|--:|--:|--:|--:|\n", t->rows ? t->row[0].at_d : 0);

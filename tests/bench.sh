@@ -332,6 +332,14 @@ sed -n '1p; /,rnn,.*,2048,/s/0\.0006144/0.006144/gp' "$scratch/laws.csv" >"$scra
 cp "$scratch/out" "$scratch/alone"
 run 0 ./n2d-bench table --format markdown "$scratch/laws.csv" "$scratch/again.csv"
 [ "$(wc -l <"$scratch/again.csv")" = 2 ] && cmp -s "$scratch/out" "$scratch/alone" && good || bad "two runs of a point are mixed"
+# A row with fewer clean samples than were wanted is marked, and what the mark means told, where there is one.
+! grep -q disturbed "$scratch/out" && good || bad "$what: what is clean is marked"
+sed '/,rnn,.*,2048,/s/,64,1,/,64,0,/' "$scratch/laws.csv" >"$scratch/marked.csv"
+for format in text markdown; do
+	run 0 ./n2d-bench table --format $format "$scratch/marked.csv"
+	[ $format = text ] && out '^rnn .* 10\.\.10  disturbed$' || out '^\| rnn, disturbed \| O'
+	[ "$(grep -c disturbed "$scratch/out")" = 2 ] && out '^disturbed: ' || bad "$what: one row is marked, and one note tells why"
+done
 # Fits through fewer lengths than they need predict nothing.
 awk -F, 'NR == 1 || $7 <= 64' "$scratch/laws.csv" >"$scratch/short.csv"
 run 0 ./n2d-bench table --format markdown "$scratch/short.csv"
