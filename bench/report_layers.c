@@ -46,10 +46,12 @@ static const char *with_choice(const char *command, const struct choice *c)
 
 /* ---- at a glance */
 
-static void tile(struct html *h, const char *number, const char *what, const char *small)
+/* doubt: a row that it rests on was disturbed, or is more than the limit. */
+static void tile(struct html *h, const char *number, const char *what, const char *small, int doubt)
 {
 	html(h, "<div class=\"tile\"><b>");
 	html_formula(h, number);
+	report_mark(h, doubt);
 	html(h, "</b><span>");
 	html_formula(h, what);
 	html(h, "</span><small>");
@@ -70,48 +72,65 @@ static void tile_crossing(struct html *h, const struct table *t, const char *oth
 	const struct table_pair *p = pair_of(t, "self-attention", other);
 	if (!p || isnan(p->n))
 		return;
+	int doubt = row_of(t, p->a)->disturbed || row_of(t, p->b)->disturbed;
 	const char *name = layer_style(other)->name;
 	const char *fits = isnan(p->predicted) ? "" : isinf(p->predicted) ? "by the fits it stays so" : as_text("by the fits up to %.0f", p->predicted);
 	if (isinf(p->n))
 		tile(h, as_text("n ≤ %.0f", p->to),
-		     as_text("Self-attention is faster than the %s at every length measured (d = %.0f)", name, t->row[0].at_d), fits);
+		     as_text("Self-attention is faster than the %s at every length measured (d = %.0f)", name, t->row[0].at_d), fits, doubt);
 	else if (p->n > 0)
 		tile(h, as_text("n = %.0f..%.0f", p->bracket[0], p->bracket[1]),
 		     as_text("Between these measured lengths the %s becomes faster than self-attention (d = %.0f)", name, t->row[0].at_d),
-		     as_text(*fits ? "interpolated %.0f; %s" : "interpolated %.0f", p->n, fits));
+		     as_text(*fits ? "interpolated %.0f; %s" : "interpolated %.0f", p->n, fits), doubt);
+}
+
+/* What Table 1 says of self-attention and the LSTM. */
+static void tiles_table1(struct html *h, const struct table_row *self, const struct table_row *lstm)
+{
+	char a[TABLE_CELLS][TABLE_CELL], b[TABLE_CELLS][TABLE_CELL];
+	table_cells(self, a);
+	table_cells(lstm, b);
+	html(h, "<div class=\"tile\"><b>n<sup>$</sup> | n<sup>$</sup>", as_text("%.2f", self->n_mixing.b), as_text("%.2f", lstm->n_mixing.b));
+	report_mark(h, self->disturbed || lstm->disturbed);
+	html(h, "</b><span>How self-attention's and the LSTM's time to mix positions grows with the length n</span><small>stated: n<sup>2</sup> | "
+		"n</small></div>\n");
+	if (self->sequential_found.kind && lstm->sequential_found.kind)
+		tile(h, as_text("%s | %s", a[7], b[7]), "Operations that must wait for each other: self-attention | LSTM",
+		     as_text("stated: %s | %s", a[6], b[6]), 0);
+	if (self->path_found.kind && lstm->path_found.kind)
+		tile(h, as_text("%s | %s", a[9], b[9]), "Steps from the first position to the last: self-attention | LSTM",
+		     as_text("stated: %s | %s", a[8], b[8]), 0);
+}
+
+/* Shown as more than 100 %. */
+static int beyond(double percent) { return percent >= 100.5; }
+
+static void tile_percent(struct html *h, const struct table *t)
+{
+	double least = INFINITY, most = 0;
+	int doubt = 0;
+	for (size_t i = 0; i < t->rows; i++)
+		if (t->row[i].percent.n && t->row[i].percent.median > 0) {
+			least = fmin(least, t->row[i].percent.median);
+			most = fmax(most, t->row[i].percent.median);
+			doubt |= t->row[i].disturbed;
+		}
+	if (most > 0)
+		tile(h, as_text("%.0f..%.0f %%", least, most), "of what this machine can do at most, the least and the best tuned "
+		     "layer", "min(peak, intensity × bandwidth), measured in the same minutes", doubt || beyond(most));
 }
 
 static void tiles(struct html *h, const struct table *t)
 {
 	const struct table_row *self = row_of(t, "self-attention"), *lstm = row_of(t, "lstm");
-	char a[TABLE_CELLS][TABLE_CELL], b[TABLE_CELLS][TABLE_CELL];
-	double least = INFINITY, most = 0;
 	html(h, "<div class=\"tiles\">\n");
-	if (self && lstm && self->n_mixing.n && lstm->n_mixing.n) {
-		table_cells(self, a);
-		table_cells(lstm, b);
-		html(h, "<div class=\"tile\"><b>n<sup>$</sup> | n<sup>$</sup></b><span>How self-attention's and the LSTM's time to "
-		     "mix positions grows with the "
-			"length n</span><small>stated: n<sup>2</sup> | n</small></div>\n", as_text("%.2f", self->n_mixing.b),
-				as_text("%.2f", lstm->n_mixing.b));
-		if (self->sequential_found.kind && lstm->sequential_found.kind)
-			tile(h, as_text("%s | %s", a[7], b[7]), "Operations that must wait for each other: self-attention | LSTM",
-			     as_text("stated: %s | %s", a[6], b[6]));
-		if (self->path_found.kind && lstm->path_found.kind)
-			tile(h, as_text("%s | %s", a[9], b[9]), "Steps from the first position to the last: self-attention | LSTM",
-			     as_text("stated: %s | %s", a[8], b[8]));
-	}
+	if (self && lstm && self->n_mixing.n && lstm->n_mixing.n)
+		tiles_table1(h, self, lstm);
 	tile_crossing(h, t, "gru");
 	tile_crossing(h, t, "lstm");
-	for (size_t i = 0; i < t->rows; i++)
-		if (t->row[i].percent.n && t->row[i].percent.median > 0) {
-			least = fmin(least, t->row[i].percent.median);
-			most = fmax(most, t->row[i].percent.median);
-		}
-	if (most > 0)
-		tile(h, as_text("%.0f..%.0f %%", least, most), "of what this machine can do at most, the least and the best tuned "
-		     "layer", "min(peak, intensity × bandwidth), measured in the same minutes");
+	tile_percent(h, t);
 	html(h, "</div>\n");
+	report_marks(h);
 }
 
 void report_glance(struct html *h, const struct report *r)
@@ -151,7 +170,7 @@ static void table1_row(struct html *h, const struct table_row *row)
 				   as_text("%s (%s–%.0f)", c[11], as_text("%.0f", row->percent.min), row->percent.max));
 		else
 			html_formula(h, strcmp(c[i], "-") == 0 ? "–" : c[i]);
-		report_mark(h, !i && row->disturbed);
+		report_mark(h, (!i && row->disturbed) || (i == 11 && beyond(row->percent.max)));
 		html(h, "</td>");
 	}
 	html(h, "</tr>\n");

@@ -201,6 +201,7 @@ kernels/1,a@b,gemm@b,avx2,1,M=1,warm,2e-3,0,b,Library 2.1 BUILT=so,SkylakeX
 CSV
 run 0 disturbed
 page '<td class="">lstm<sup>†</sup></td>'
+[ "$(grep -c '^<div class="tile">.*<sup>†</sup></b>' report.html)" = 3 ] && good || bad "$what: three of the tiles come from disturbed rows"
 page '<td>2\.0</td>'
 page '<td class="left">L1</td><td>1</td><td>300\.0<sup>†</sup></td>'
 page '<td>1000\.0<sup>†</sup></td>'
@@ -210,9 +211,16 @@ page '</span>50 %</td>'
 page '<td>5000\.0<sup>†</sup></td>'
 page '2\.00×<sup>†</sup></td>'
 page '>b: Library 2\.1 \(SkylakeX\)</p>'
-[ "$(grep -c '^<p class="notes">† ' report.html)" = 5 ] && good || bad "$what: the sign is to be explained once in each of five places"
+[ "$(grep -c '^<p class="notes">† ' report.html)" = 6 ] && good || bad "$what: the sign is to be explained once in each of six places"
 run 0 slow
 no '†'
+# So has a share of more than the limit, in the tile and in the table.
+mkdir beyond
+awk -F, -v OFS=, '$2 == "lstm" {$12 = 1.5 * $10} {print}' slow/layers.csv >beyond/layers.csv
+run 0 beyond
+page '<b>50–150 %<sup>†</sup></b>'
+page '</span>150 \(150–150\)<sup>†</sup></td>'
+no '</span>50 \(50–50\)<sup>†</sup></td>'
 
 # Broken files: refused by name and line, and the page that was there stays.
 echo old >report.html
