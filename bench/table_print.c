@@ -35,7 +35,7 @@ static void crossing(double n, double to, char *text, size_t size)
 	else if (isinf(n))
 		snprintf(text, size, "> %.0f", to);
 	else if (n == 0)
-		snprintf(text, size, "none");
+		snprintf(text, size, "nowhere");
 	else
 		snprintf(text, size, "%.0f", n);
 }
@@ -43,7 +43,7 @@ static void crossing(double n, double to, char *text, size_t size)
 static void predicted(double n, double to, char *text, size_t size)
 {
 	if (isinf(n))
-		snprintf(text, size, "never");
+		snprintf(text, size, "always");
 	else
 		crossing(n > TABLE_FAR * to ? INFINITY : n, TABLE_FAR * to, text, size);
 }
@@ -100,7 +100,8 @@ const char table_notes[] =
 	"output, by running them.\n"
 	"limit %: of the speed that the machine allows at most, min(peak, intensity x bandwidth) with intensity = operations a\n"
 	"byte, measured in the same minutes, over the same lengths.\n"
-	"predicted: where the fitted times cross, beyond the measured lengths too.\n";
+	"predicted: where the fitted times cross, beyond the measured lengths too. always: the first is cheaper at every length,\n"
+	"nowhere: at none.\n";
 
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL])
 {

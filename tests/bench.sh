@@ -327,6 +327,13 @@ run 0 ./n2d-bench table --format markdown "$scratch/laws.csv"
 out '^\| self-attention \| O\(n\^2 d\) \| 2\.00 ± 0\.00 \| 2\.00 ± 0\.00 .*\| 50 \| 50\.\.50 \|$'
 out '^\| rnn \| O\(n d\^2\) \| 1\.00 ± 0\.00 \| 1\.00 ± 0\.00 .*\| 10 \| 10\.\.10 \|$'
 out '^\| self-attention, rnn \| 300 \| 300 \| 300 \| 300 \|$'
+# Up to which length the first is cheaper where mixing alone never crosses: always, or nowhere.
+for law in '1e-8|> 4096 \| always' '6e-8|nowhere \| nowhere'; do
+	awk -F, -v OFS=, -v self="${law%%|*}" 'NR > 1 {$11 = $7 * ($2 == "rnn" ? 3e-8 : self)} {print}' "$scratch/laws.csv" >"$scratch/mixing.csv"
+	run 0 ./n2d-bench table --format markdown "$scratch/mixing.csv"
+	out "^\| self-attention, rnn \| 300 \| 300 \| ${law#*|} \|\$"
+done
+run 0 ./n2d-bench table --format markdown "$scratch/laws.csv"
 # A second run of a point, in another file, stays out of it.
 sed -n '1p; /,rnn,.*,2048,/s/0\.0006144/0.006144/gp' "$scratch/laws.csv" >"$scratch/again.csv"
 cp "$scratch/out" "$scratch/alone"
