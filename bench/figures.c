@@ -52,7 +52,6 @@ static FILE *script(struct n2d_out *o, const char *name)
 		      "set output '%s.svg'\n"
 		      "set key outside right top vertical Left reverse samplen 2 spacing 1.15\n"
 		      "set grid lc rgb '#dddddd' lt 1\nset border lc rgb '#444444'\nset tics nomirror\n"
-		      "set style textbox opaque fillcolor '#ffffff' noborder margins 0.3,0.3\n"
 		      "set logscale x 2\nset xlabel 'sequence length n'\n", name, name, name);
 	return o->f;
 }
@@ -109,28 +108,36 @@ static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 
 
 static int is_self(const char *layer) { return strcmp(layer, "self-attention") == 0; }
 
-/* Labels of what lies left of this stand at its right: there is no room at the other side. */
-static double left_edge(const struct table *t) { return 4 * t->n_from; }
-
-/* Where another kind of layer's time crosses self-attention's, as measured. Returns how many; *left more of them are left of left_edge. */
-static int crossings(FILE *f, const struct table *t, const struct results *r, int *left)
+/* The other layer of a pair whose times cross self-attention's, as measured; NULL: another pair, or they do not. */
+static const char *crosses(const struct table_pair *p)
 {
-	int n = 0;
+	const char *other = is_self(p->a) ? p->b : p->a;
+	int shown = (is_self(p->a) || is_self(p->b)) && strcmp(other, "self-attention-materialised") != 0;
+	return shown && p->n > 0 && isfinite(p->n) ? other : NULL;
+}
+
+/* Where they cross: one block of data each. */
+static void crossings(FILE *f, const struct table *t, const struct results *r)
+{
 	struct series self;
 	results_over_n(&self, r, &t->choice, "self-attention");
-	fprintf(f, "$cross << EOD\n");
+	for (size_t i = 0; i < t->pairs; i++)
+		if (crosses(t->pair + i))
+			fprintf(f, "$cross%zu << EOD\n%.1f %.6g\nEOD\n", i, t->pair[i].n, 1e3 * results_at(&self, t->pair[i].n));
+}
+
+/* Rings, whose names and lengths stand in the key: beside the rings they would lie on data. */
+static void rings(FILE *f, const struct table *t)
+{
+	int n = 0;
 	for (size_t i = 0; i < t->pairs; i++) {
-		const struct table_pair *p = t->pair + i;
-		const char *other = is_self(p->a) ? p->b : p->a;
-		if ((!is_self(p->a) && !is_self(p->b)) || strcmp(other, "self-attention-materialised") == 0 || !(p->n > 0) ||
-		    !isfinite(p->n))
-			continue;
-		fprintf(f, "%.1f %.6g \"%s %.0f\"\n", p->n, 1e3 * results_at(&self, p->n), other, p->n);
-		n++;
-		*left += p->n < left_edge(t);
+		const char *other = crosses(t->pair + i);
+		if (other && !n++)
+			fprintf(f, ", \\\n1/0 title 'n*: self-attention crosses' with points pt 6 ps 1.8 lw 2 lc rgb '#000000'");
+		if (other)
+			fprintf(f, ", \\\n$cross%zu title '%s %.0f' with points pt 6 ps 1.8 lw 2 lc rgb '%s'", i, other, t->pair[i].n,
+				layer_style(other)->colour);
 	}
-	fprintf(f, "EOD\n");
-	return n;
 }
 
 static int figure_time(const struct table *t, const struct results *r)
@@ -144,7 +151,8 @@ static int figure_time(const struct table *t, const struct results *r)
 		results_over_n(&s, r, &t->choice, t->row[i].layer);
 		data(f, "t", i, &s, milliseconds);
 	}
-	int left = 0, fits = 0, crossed = crossings(f, t, r, &left);
+	int fits = 0;
+	crossings(f, t, r);
 	subject(f, "Time of a layer", t->choice.pass, t);
 	fprintf(f, "set logscale y 10\nset format y '%%g'\nset ylabel 'milliseconds'\nset xrange [%.1f:%.1f]\nplot ", t->n_from / 1.2,
 		t->n_to * 1.2);
@@ -165,12 +173,7 @@ static int figure_time(const struct table *t, const struct results *r)
 	}
 	if (fits)
 		fprintf(f, ", \\\n1/0 title 'fit c0 + c1 n d^2 + c2 n^2 d' with lines lc rgb '#000000' lw 1.2");
-	if (crossed)
-		fprintf(f, ", $cross using 1:2 title 'n*: crosses self-attention' with points pt 6 ps 1.8 lw 2 lc rgb '#000000'");
-	if (crossed > left)
-		fprintf(f, ", $cross using ($1<%g?1/0:$1):2:3 notitle with labels right offset -1.1,0.9 font ',12' boxed", left_edge(t));
-	if (left)
-		fprintf(f, ", $cross using ($1<%g?$1:1/0):2:3 notitle with labels left offset 1.1,-0.9 font ',12' boxed", left_edge(t));
+	rings(f, t);
 	fprintf(f, "\n");
 	return finish(&o, "time");
 }

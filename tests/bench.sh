@@ -368,6 +368,12 @@ for file in laws few; do
 	what="figures of $file.csv"
 	[ "$file" = few ] && out "^\[32:256\] 1e3\* 'self-attention' 'rnn' $" || out "^\[16:4096\] 1e3\* 'self-attention' \[16:4096\] 1e3\* 'rnn' $"
 done
+# Where layers cross is told in the key: a text beside the ring would lie on data.
+./n2d-bench figures --out "$scratch" "$scratch/laws.csv" >/dev/null 2>"$scratch/err"
+what='figures of laws.csv'
+grep cross "$scratch/time.gp" >"$scratch/out"
+out "title 'rnn 300' with points"
+grep -qE 'with labels|boxed' "$scratch/time.gp" && bad "$what: labels among the data" || good
 if command -v gnuplot >/dev/null; then
 	run 0 ./n2d-bench figures --out "$scratch" "$scratch/laws.csv"
 	for figure in time limit memory; do
