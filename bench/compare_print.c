@@ -9,6 +9,9 @@ static int measured(const struct compare_row *r) { return r->side[BASE].n && r->
 /* A value a side says nothing about others. */
 static int has_interval(const struct compare_row *r) { return measured(r) && r->shift.high < INFINITY; }
 
+/* One side has it: counted in the summary, not listed, because two files of different cases have hundreds. JSON lists all. */
+static int alone(const struct compare_row *r) { return r->verdict == ONLY_BASE || r->verdict == ONLY_HEAD; }
+
 /* "12.3 us" */
 static const char *time_text(char *text, size_t size, const struct compare_values *v)
 {
@@ -59,6 +62,8 @@ void compare_text(const struct comparison *c, FILE *f)
 		"95 % interval");
 	for (size_t i = 0; i < c->rows; i++) {
 		const struct compare_row *r = c->row + i;
+		if (alone(r))
+			continue;
 		cells(r, x);
 		fprintf(f, "%-60s %11s %11s %7s %14s  %s\n", r->id, x[0], x[1], x[2], x[3], verdict_names[r->verdict]);
 	}
@@ -75,7 +80,7 @@ static void markdown_rows(const struct comparison *c, FILE *f, int notable)
 	fprintf(f, "| benchmark | base | head | ratio | 95 %% interval | verdict |\n|--|--:|--:|--:|--:|--|\n");
 	for (size_t i = 0; i < c->rows; i++) {
 		const struct compare_row *r = c->row + i;
-		if (notable != (r->verdict != SAME))
+		if (alone(r) || notable != (r->verdict != SAME))
 			continue;
 		cells(r, x);
 		const char *strong = r->verdict == SLOWER ? "**" : "";
@@ -92,7 +97,7 @@ void compare_markdown(const struct comparison *c, FILE *f)
 	fprintf(f, "### %s\n\n", compare_count(c, SLOWER) ? "Slower than the base" : "No slower than the base");
 	summary(c, f);
 	putc('\n', f);
-	if (compare_count(c, SAME) < c->rows)
+	if (compare_count(c, SAME) + compare_count(c, ONLY_BASE) + compare_count(c, ONLY_HEAD) < c->rows)
 		markdown_rows(c, f, 1);
 	fprintf(f, "\n<details><summary>%zu the same</summary>\n\n", compare_count(c, SAME));
 	markdown_rows(c, f, 0);

@@ -12,6 +12,7 @@
 int csv_create(struct csv_out *o, const char *path, const char *schema, const char *columns)
 {
 	o->schema = schema;
+	o->rows = 0;
 	if (n2d_out_open(&o->o, path))
 		return -1;
 	n2d_out_printf(&o->o, "schema,%s\n", columns);
@@ -26,9 +27,16 @@ void csv_row(struct csv_out *o, const char *format, ...)
 	vsnprintf(row, sizeof row, format, ap);
 	va_end(ap);
 	n2d_out_printf(&o->o, "%s,%s\n", o->schema, row);
+	o->rows++;
 }
 
-int csv_finish(struct csv_out *o) { return n2d_out_commit(&o->o); }
+int csv_finish(struct csv_out *o)
+{
+	if (o->rows || o->o.error)
+		return n2d_out_commit(&o->o);
+	csv_abandon(o);
+	return n2d_error("nothing was measured: no CSV file is written");
+}
 
 void csv_abandon(struct csv_out *o) { n2d_out_cancel(&o->o); }
 

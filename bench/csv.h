@@ -10,12 +10,13 @@
 struct csv_out {
 	struct n2d_out o;
 	const char *schema;
+	size_t rows;
 };
 /* columns: the header without `schema`. -1 and a message. */
 int csv_create(struct csv_out *o, const char *path, const char *schema, const char *columns);
 /* A row; the text starts after `schema,`. Texts that may hold commas go in quotes. */
 void csv_row(struct csv_out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* -1 and a message when anything went wrong since csv_create; then there is no file. */
+/* -1 and a message when anything went wrong since csv_create, or there was no row: then there is no file, or the old one. */
 int csv_finish(struct csv_out *o);
 void csv_abandon(struct csv_out *o);
 

@@ -21,7 +21,7 @@ static const char usage[] =
 	"usage: n2d-bench figures [options] [CSV...]\n\n"
 	"Draws time, per cent of the limit and memory against the length as SVG, from the files of n2d-bench layers (default:\n"
 	"results/local/layers.csv results/local/paths.csv). Each figure's gnuplot script is kept beside it, with its data.\n\n"
-	"  --out DIR      where to (default results/local)\n"
+	"  --out DIR      where to, made when it is missing (default results/local)\n"
 	"  --isa NAME     default: the first in the file\n"
 	"  --threads N    default: the fewest in the file\n"
 	"  --pass P       forward (default) or train\n"
@@ -275,7 +275,7 @@ int bench_figures(int argc, char **argv)
 	}
 	table_make(&t, &r, &c);
 	fflush(stdout);
-	int bad = figure_time(&t, &r) || figure_limit(&t, &r) || figure_memory(&t, &r);
+	int bad = n2d_dir_make(opt.out) || figure_time(&t, &r) || figure_limit(&t, &r) || figure_memory(&t, &r);
 	results_free(&r);
 	return bad ? bench_failed("figures") : N2D_EXIT_OK;
 }

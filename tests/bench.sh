@@ -81,6 +81,15 @@ run 2 ./n2d-bench compare --exclude '(' "$scratch/base.csv" "$scratch/two.csv"
 err "--exclude: '\\(': "
 run 0 ./n2d-bench compare --exclude '^a' "$scratch/two.csv" "$scratch/two.csv"
 out '^1 benchmarks: 1 same'
+# What one side alone has is counted, and named in JSON only.
+printf 't/1,d,1\nt/1,e,1\n' | cat "$scratch/two.csv" - >"$scratch/three.csv"
+printf 't/1,f,1\n' | cat "$scratch/two.csv" - >"$scratch/four.csv"
+for format in text markdown json; do
+	run 0 ./n2d-bench compare --format $format "$scratch/three.csv" "$scratch/four.csv"
+	listed=$(grep -cE '^(d |e |f |\| `[def]`)|"id": "[def]"' "$scratch/out")
+	[ $format = json ] && [ "$listed" = 3 ] || { [ $format != json ] && [ "$listed" = 0 ] && out '^5 benchmarks: 2 same, 2 only in base, 1 only in head,'; } ||
+		bad "$what: lists $listed of one side"
+done
 # One value has no interval, and a name stands for a path.
 run 0 ./n2d-bench compare --base-name 'v1 "x"' --head-name v2 --format json "$scratch/two.csv" "$scratch/two.csv"
 out '"base": "v1 .u0022x'
@@ -393,6 +402,8 @@ fi
 mkdir "$scratch/fails"
 printf '#!/bin/sh\n: >time.svg\nexit 1\n' >"$scratch/fails/gnuplot"
 chmod +x "$scratch/fails/gnuplot"
+run 0 env PATH="$scratch/lib" ./n2d-bench figures --out "$scratch/made" "$scratch/laws.csv"
+[ -s "$scratch/made/time.gp" ] && good || bad "$what: no script in a directory that was missing"
 run 1 env PATH="$scratch/fails:$PATH" ./n2d-bench figures --out "$scratch/fails" "$scratch/laws.csv"
 err 'gnuplot .*/time\.gp failed'
 [ -e "$scratch/fails/time.gp" ] && [ ! -e "$scratch/fails/time.svg" ] && good || bad "$what: an empty figure is left"
@@ -521,14 +532,26 @@ case $(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/self/status) in
 *) signals='1 15' ;;
 esac
 for signal in $signals; do
-	./n2d-bench layers $small --n 2..4096 --csv "$scratch/$signal.csv" >"$scratch/out" 2>"$scratch/err" &
-	until [ -e "$scratch/$signal.csv.tmp" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
-	sleep 0.2
+	./n2d-bench layers $small --n 2..4096 --samples 200 --csv "$scratch/$signal.csv" >"$scratch/out" 2>"$scratch/err" &
+	until grep -q ' left ' "$scratch/err" || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+	sleep 0.5
 	kill -$signal $!
 	wait $!
 	code=$?
-	[ "$code $(ls "$scratch" | grep -c "$signal.csv")" = "$((128 + signal)) 1" ] && [ -s "$scratch/$signal.csv" ] && good ||
+	[ "$code $(ls "$scratch" | grep -c "$signal.csv")" = "$((128 + signal)) 1" ] && [ "$(wc -l <"$scratch/$signal.csv")" -gt 1 ] && good ||
 		bad "layers ended by signal $signal: exit code $code and $(ls "$scratch" | grep "$signal")"
+done
+# Before the first sample there is nothing to keep: no file, and an old one stays.
+for old in '' old; do
+	what="layers ended before a sample${old:+, with an old file}"
+	rm -f "$scratch"/early.*
+	[ -z "$old" ] || echo old >"$scratch/early.csv"
+	./n2d-bench layers $small --csv "$scratch/early.csv" >"$scratch/out" 2>"$scratch/err" &
+	until [ -e "$scratch/early.csv.tmp" ] || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
+	kill -15 $!
+	wait $!
+	[ "$? $(cat "$scratch"/early.* 2>/dev/null)" = "143 $old" ] && good || bad "$what: $(ls "$scratch" | grep early)"
+	err 'nothing was measured'
 done
 ./n2d-bench layers $small --csv /dev/stdout >"$scratch/out" 2>"$scratch/err"
 [ ! -e /dev/stdout.json ] && grep -q '^layers/1,' "$scratch/out" && good || bad "layers --csv /dev/stdout"
