@@ -76,29 +76,68 @@ static void print_line(const struct layer_case *l)
 
 static int missing(const struct layer_case *l) { return !l->out && l->c.why[0]; }
 
-static int same_missing(const struct layer_case *a, const struct layer_case *b)
+/* Of one instruction set; of one layer of it, when not whole. */
+static int same_group(const struct layer_case *a, const struct layer_case *b, int whole)
 {
-	return a->kind == b->kind && a->peer == b->peer && same_table(a, b) && strcmp(a->c.why, b->c.why) == 0;
+	return strcmp(a->c.ctx->k->isa, b->c.ctx->k->isa) == 0 && (whole || (a->kind == b->kind && a->peer == b->peer));
 }
 
-/* One line a layer, set, pass and reason. */
-static void print_missing(const struct layer_case *l, size_t n)
+static int same_missing(const struct layer_case *a, const struct layer_case *b, int whole)
 {
-	int head = 0;
+	return missing(a) && missing(b) && same_group(a, b, whole) && strcmp(a->c.why, b->c.why) == 0;
+}
+
+/* Is all of this instruction set missing, for one reason? */
+static int lacks_all(const struct layer_case *l, size_t n, const struct layer_case *one)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!l[i].out && same_group(l + i, one, 1) && !same_missing(l + i, one, 1))
+			return 0;
+	return 1;
+}
+
+/* " n = 16..512," */
+static void print_range(const char *name, size_t least, size_t most)
+{
+	printf(least < most ? " %s = %zu..%zu," : " %s = %zu,", name, least, most);
+}
+
+static void print_missing_group(const struct layer_case *l, size_t n, const struct layer_case *one, int whole)
+{
+	size_t all = 0, lacking = 0, n0 = one->shape.n, n1 = n0, d0 = one->shape.c.D, d1 = d0;
 	char name[NAME_ROOM];
 	for (size_t i = 0; i < n; i++) {
-		int first = missing(l + i);
-		for (size_t j = 0; j < i && first; j++)
-			first = !(missing(l + j) && same_missing(l + i, l + j));
-		if (!first)
+		size_t at = l[i].shape.n, d = l[i].shape.c.D;
+		all += !l[i].out && same_group(l + i, one, whole);
+		if (!same_missing(l + i, one, whole))
 			continue;
-		printf("%s  %s/%s/%s, %d thread%s, (n, d) =", head++ ? "" : "\nnot measured\n", name_of(l + i, name), l[i].c.ctx->k->isa,
-		       pass_name(l + i), l[i].c.ctx->threads, l[i].c.ctx->threads > 1 ? "s" : "");
-		for (size_t j = i; j < n; j++)
-			if (missing(l + j) && same_missing(l + i, l + j))
-				printf(" (%zu, %zu)", l[j].shape.n, l[j].shape.c.D);
-		printf(": %s\n", l[i].c.why);
+		lacking++;
+		n0 = at < n0 ? at : n0, n1 = at > n1 ? at : n1;
+		d0 = d < d0 ? d : d0, d1 = d > d1 ? d : d1;
 	}
+	printf("  %s%s%s:", whole ? "" : name_of(one, name), whole ? "" : "/", one->c.ctx->k->isa);
+	print_range("n", n0, n1);
+	print_range("d", d0, d1);
+	printf(" %zu of %zu cases: %s\n", lacking, all, one->c.why);
+}
+
+/* One line an instruction set that lacks altogether, then one a layer of the others, and reason. */
+static void print_missing(const struct layer_case *l, size_t n)
+{
+	int head = 0, cut = 0;
+	for (int whole = 1; whole >= 0; whole--)
+		for (size_t i = 0; i < n; i++) {
+			int first = missing(l + i) && lacks_all(l, n, l + i) == whole;
+			for (size_t j = 0; j < i && first; j++)
+				first = !same_missing(l + i, l + j, whole);
+			if (!first)
+				continue;
+			fputs(head++ ? "" : "\nnot measured\n", stdout);
+			print_missing_group(l, n, l + i, whole);
+			cut |= l[i].cut;
+		}
+	if (cut)
+		printf("without the budget: --budget 0 (through make: BENCH_LAYERS='--budget 0')\n");
 }
 
 void layer_print(struct layer_case *l, size_t n)

@@ -521,6 +521,17 @@ sed '1d; s/"[^"]*"/id/' "$scratch/roof.csv" | tr , ' ' | awk 'NR == FNR {want[$1
 out '^1 0$'
 goes ./n2d-bench layers $small --no-limits
 out '^  rnn +2 +4 +[0-9.]+ +[0-9.]+% +[0-9.]+ +[0-9.]+ +- '
+# What was left out takes a line a layer, or one for all of an instruction set, and the way out is told.
+goes ./n2d-bench layers --layer convolution,rnn --width 2 --n 2..8 --d 4,8 --isa scalar --threads 1,2 --samples 1 --no-limits
+sed -n '/^not measured/,$p' "$scratch/out" >"$scratch/block"
+cp "$scratch/block" "$scratch/out"
+out '^  convolution/scalar: n = 2\.\.8, d = 4\.\.8, 24 of 24 cases: .*W = 2'
+[ "$(wc -l <"$scratch/out")" = 2 ] && good || bad "$what: more than a line for a layer"
+goes ./n2d-bench layers --isa scalar --threads 1 --samples 5 --budget 1
+sed -n '/^not measured/,$p' "$scratch/out" >"$scratch/block"
+cp "$scratch/block" "$scratch/out"
+out "^without the budget: --budget 0 \(through make: BENCH_LAYERS='--budget 0'\)\$"
+[ "$(awk 'length($0) > 120 {long++} END {print (NR < 13) + 0, long + 0}' "$scratch/out")" = '1 0' ] && good || bad "$what: a long list of what was not measured"
 goes ./n2d-bench kernels --no-limits --isa scalar --threads 1 --samples 1 --csv "$scratch/levels.csv" '--benchmark_filter=^softmax_fwd/scalar/n=512,.*=0$'
 tail -n 1 "$scratch/levels.csv" >"$scratch/out"
 out ',stream_[a-z]+,,nan,nan,0,n2d'
