@@ -120,7 +120,7 @@ static int parse(int argc, char **argv)
 			break;
 		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
 		}
-	return *opt.out ? 0 : n2d_error("--out: expected a file's name");
+	return *opt.out ? n2d_out_try(opt.out) : n2d_error("--out: expected a file's name");
 }
 
 static void introduce(struct html *h, const struct report *r)

@@ -138,8 +138,11 @@ static int list_csv(void *arg, const char *name)
 {
 	struct listing *l = arg;
 	size_t n = strlen(name);
-	if (n > 4 && strcmp(name + n - 4, ".csv") == 0 && l->n < REPORT_FILES)
-		l->name[l->n++] = strdup(name);
+	if (n <= 4 || strcmp(name + n - 4, ".csv") != 0)
+		return 0;
+	if (l->n == REPORT_FILES)
+		return n2d_error("expected at most %d CSV files", REPORT_FILES);
+	l->name[l->n++] = strdup(name);
 	return 0;
 }
 
@@ -150,11 +153,15 @@ static int add_directory(struct report *r, const char *path, const char *name)
 	struct listing l = {.n = 0};
 	size_t before = r->files;
 	int bad = n2d_dir_each(path, list_csv, &l);
+	if (bad && l.n == REPORT_FILES)
+		n2d_error("%s: %s", path, n2d_error_text());
 	qsort(l.name, l.n, sizeof *l.name, by_name);
 	for (size_t i = 0; i < l.n; i++) {
 		char file[REPORT_PATH];
 		if (snprintf(file, sizeof file, "%s/%s", path, l.name[i]) >= (int)sizeof file)
 			bad = n2d_error("%s: the name is too long", path);
+		else if (!bad && !n2d_file_again(file)) /* a pipe would be waited for */
+			bad = n2d_error("%s: expected a file", file);
 		bad = bad || add_file(r, file, name, 1);
 		free(l.name[i]);
 	}

@@ -180,6 +180,16 @@ page '<td class="left">L1</td><td>1</td><td>300\.0</td>'
 page '<td class="left">memory</td><td>2</td><td>599\.0</td>'
 no '3 GB/s read'
 
+# A directory of too many files, or of a pipe, is told.
+mkdir many piped
+for i in $(seq 130); do echo 1 >many/$i.csv; done
+run 2 many
+err 'many: expected at most 128 CSV files$'
+if mkfifo piped/a.csv 2>/dev/null; then
+	run 2 piped
+	err 'piped/a.csv: expected a file$'
+fi
+
 # What was disturbed has a sign in every table, and what the sign means is told once below it; a peak beside it that was not has none.
 mkdir disturbed
 sed 's/,64,1,/,64,0,/' slow/layers.csv >disturbed/layers.csv
