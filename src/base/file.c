@@ -203,6 +203,8 @@ void n2d_map_close(struct n2d_map *m)
 	*m = (struct n2d_map){(const unsigned char *)"", 0};
 }
 
+int n2d_file_missing(const char *path) { return access(path, F_OK) && errno == ENOENT; }
+
 int n2d_file_again(const char *path)
 {
 	struct stat s;

@@ -42,6 +42,8 @@ struct n2d_map {
 int n2d_map_open(struct n2d_map *m, const char *path);
 void n2d_map_close(struct n2d_map *m);
 
+/* Whether there is nothing of this name. What there is but cannot be looked at is not missing. */
+int n2d_file_missing(const char *path);
 /* Whether what path names can be read a second time: not standard input ("-"), a pipe or a terminal. True of what cannot be read at all. */
 int n2d_file_again(const char *path);
 

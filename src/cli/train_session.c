@@ -2,7 +2,6 @@
 
 #include "cli/train_session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +180,7 @@ static int refuse_used_dir(const struct n2d_session *s)
 {
 	uint64_t *steps;
 	size_t n;
-	if (s->a->resume || (access(s->a->dir, F_OK) && errno == ENOENT))
+	if (s->a->resume || n2d_file_missing(s->a->dir))
 		return 0;
 	if (n2d_checkpoint_list(&steps, &n, s->a->dir, 0))
 		return -1;

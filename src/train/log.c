@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -37,7 +36,7 @@ static int keep_rows(struct n2d_out *out, const char *path, const char *columns,
 {
 	struct n2d_lines l = {0};
 	n2d_out_printf(out, "%s\n", columns);
-	if (access(path, F_OK) && errno == ENOENT)
+	if (n2d_file_missing(path))
 		return 0;
 	if (n2d_lines_open(&l, path))
 		return -1;
