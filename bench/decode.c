@@ -170,7 +170,8 @@ static void print(struct model_case *const *c, size_t n)
 		double s = sample_median(&c[i]->c, -1), other = without(c, n, i), rate = c[i]->flops / s;
 		printf("%-56s %9.1f %12.1f %9.0f %9.1f %7.1f %7.1f", c[i]->c.id, 1e3 * s, (double)d->subject->corpus.pairs / s, d->words / s, rate / 1e9,
 		       100 * rate / c[i]->peak_flops, d->bytes / s / 1e9);
-		printf(isnan(other) ? "" : " %8.2fx", other / s);
+		if (!isnan(other))
+			printf(" %8.2fx", other / s);
 		puts(sample_mark(&c[i]->c, c[i]->peak_disturbed));
 	}
 }

@@ -145,7 +145,8 @@ static void print(struct model_case *const *c, size_t n)
 			continue;
 		double s = sample_median(&c[i]->c, -1), peer = c[i]->once ? best_peer(c, n, c[i]->group) : NAN, rate = c[i]->flops / s;
 		printf("%-52s %9.1f %10.0f %9.1f %7.1f", c[i]->c.id, 1e3 * s, t->tokens / s, rate / 1e9, 100 * rate / c[i]->peak_flops);
-		printf(isnan(peer) ? "" : " %9.2fx", peer / s);
+		if (!isnan(peer))
+			printf(" %9.2fx", peer / s);
 		puts(sample_mark(&c[i]->c, c[i]->peak_disturbed));
 	}
 }
