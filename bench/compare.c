@@ -141,7 +141,16 @@ int compare_read(struct comparison *c, int side, const char *file, int fastest)
 
 /* ---- verdicts */
 
-static enum verdict judge(struct compare_row *r, double threshold)
+/* Pairs ran one after the other, in random order: of equal builds head is above as often as not, however unsteady the machine is. */
+static int mostly_above(const struct compare_values *b, const struct compare_values *h)
+{
+	size_t n = b->n < h->n ? b->n : h->n, above = 0;
+	for (size_t i = 0; i < n; i++)
+		above += h->x[i] > b->x[i];
+	return stat_sign(n, above) <= COMPARE_CHANCE;
+}
+
+static enum verdict judge(const struct comparison *c, struct compare_row *r)
 {
 	const struct compare_values *b = &r->side[BASE], *h = &r->side[HEAD];
 	if (!b->n || !h->n) {
@@ -150,17 +159,18 @@ static enum verdict judge(struct compare_row *r, double threshold)
 		return b->n || r->listed == 1 << BASE ? ONLY_BASE : ONLY_HEAD;
 	}
 	stat_shift(&r->shift, b->x, b->n, h->x, h->n);
-	if (r->shift.apart > 0 && r->shift.ratio > 1 + threshold)
-		return SLOWER;
+	int beyond = r->shift.ratio > 1 + c->threshold;
 	if (r->suspect)
-		return CLEARED;
-	return r->shift.apart < 0 && r->shift.ratio < 1 / (1 + threshold) ? FASTER : SAME;
+		return beyond && (r->shift.apart > 0 || mostly_above(b, h)) ? SLOWER : CLEARED;
+	if (beyond && (c->again || r->shift.apart > 0))
+		return SLOWER;
+	return r->shift.apart < 0 && r->shift.ratio < 1 / (1 + c->threshold) ? FASTER : SAME;
 }
 
 void compare_judge(struct comparison *c)
 {
 	for (size_t i = 0; i < c->rows; i++)
-		c->row[i].verdict = judge(c->row + i, c->threshold);
+		c->row[i].verdict = judge(c, c->row + i);
 }
 
 size_t compare_count(const struct comparison *c, enum verdict v)

@@ -24,17 +24,19 @@ struct compare_row {
 	struct stat_shift shift; /* where both sides have values */
 	enum verdict verdict;
 	int listed;  /* bit s: side s has it (builds) */
-	int suspect; /* slower in the runs before: taken again */
+	int suspect; /* slower in the runs before: taken again, and its values are of pairs */
 };
 
 struct comparison {
 	struct compare_row *row;
 	size_t rows;
 	double threshold; /* 0.05: 5 % */
+	int again;        /* what looks slower is taken again: the ratio alone makes a suspect */
 	const char *name[SIDES];
 };
 
 enum { COMPARE_MOST = 1000 }; /* values of a side */
+#define COMPARE_CHANCE 1e-3   /* that of equal builds a pass of suspects says so; two must */
 
 /* Adds a CSV file with columns id, seconds and perhaps clean and program (what is not n2d's own is left out): all clean samples
  * of a benchmark (all of them when none is clean), or with fastest != 0 the fastest alone. -1 and a message. */
@@ -42,8 +44,8 @@ int compare_read(struct comparison *c, int side, const char *file, int fastest);
 /* The row of this id, made when it is not there. */
 struct compare_row *compare_row(struct comparison *c, const char *id);
 void compare_add(struct compare_values *v, double x);
-/* Slower or faster: apart as stats.h has it, and by more than the threshold. Cleared: a suspect that is
- * not slower any more. Failed: both builds have it, and only base could run it. */
+/* Slower or faster: apart as stats.h has it, and by more than the threshold. A suspect is slower when it is apart, or most of its pairs have head above base (sign
+ * test, COMPARE_CHANCE), and by more than the threshold; else cleared. Failed: both builds have it, and only base could run it. */
 void compare_judge(struct comparison *c);
 size_t compare_count(const struct comparison *c, enum verdict v);
 void compare_row_free(struct compare_row *r);
@@ -74,7 +76,7 @@ int compare_select(struct comparison *c, const struct compare_plan *p);
 
 int compare_is_command(const char *name);
 /* Runs DIR/n2d-bench of both, in turn, in new processes each time: rounds of (base, head) in random order, a value a run; then
- * twice as many rounds of what looks slower alone, whose values count instead. -1 and a message when one cannot be run. */
+ * two passes, of three times as many rounds and 24 at least, of what looks slower alone, whose values count instead. -1 and a message when one cannot be run. */
 int compare_run(struct comparison *c, const char *const dir[SIDES], const struct compare_plan *p);
 
 /* ---- compare_print.c */

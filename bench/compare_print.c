@@ -53,7 +53,11 @@ static void summary(const struct comparison *c, FILE *f)
 	fprintf(f, " geometric mean of head / base %.4f\n", mean_ratio(c));
 }
 
-static const char note[] = "slower, faster: every value of one side above the faster three fifths of the other, and the ratio beyond";
+static const char *note(const struct comparison *c)
+{
+	return c->again ? "slower: in the last two of three passes all values apart, or most pairs of runs slower, and in all three the ratio beyond"
+			: "slower, faster: every value of one side above the faster three fifths of the other, and the ratio beyond";
+}
 
 void compare_text(const struct comparison *c, FILE *f)
 {
@@ -69,7 +73,7 @@ void compare_text(const struct comparison *c, FILE *f)
 	}
 	putc('\n', f);
 	summary(c, f);
-	fprintf(f, "%s %.3g %%\n", note, 100 * c->threshold);
+	fprintf(f, "%s %.3g %%\n", note(c), 100 * c->threshold);
 }
 
 /* ---- Markdown */
@@ -101,7 +105,7 @@ void compare_markdown(const struct comparison *c, FILE *f)
 		markdown_rows(c, f, 1);
 	fprintf(f, "\n<details><summary>%zu the same</summary>\n\n", compare_count(c, SAME));
 	markdown_rows(c, f, 0);
-	fprintf(f, "\n</details>\n\nBase `%s`, head `%s`; %s %.3g %%.\n", c->name[BASE], c->name[HEAD], note, 100 * c->threshold);
+	fprintf(f, "\n</details>\n\nBase `%s`, head `%s`; %s %.3g %%.\n", c->name[BASE], c->name[HEAD], note(c), 100 * c->threshold);
 }
 
 /* ---- JSON */

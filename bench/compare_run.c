@@ -309,8 +309,11 @@ static int run_jobs(struct comparison *c, const char *const dir[SIDES], struct j
 		return -1;
 	if (run_rounds(c, dir, job, jobs, p, "base and head in turn"))
 		return -1;
-	for (int again = 0; again < 2; again++)
-		if (keep_suspects(c, job, jobs) && run_rounds(c, dir, job, jobs, p, "what looks slower, again"))
+	struct compare_plan again = *p;
+	again.rounds = p->rounds < 8 ? 24 : 3 * p->rounds < COMPARE_MOST ? 3 * p->rounds : COMPARE_MOST;
+	c->again = 1;
+	for (int pass = 0; pass < 2; pass++)
+		if (keep_suspects(c, job, jobs) && run_rounds(c, dir, job, jobs, &again, "what looks slower, again"))
 			return -1;
 	return 0;
 }

@@ -118,6 +118,14 @@ static void mann_whitney_table(double *p, size_t n, size_t m)
 		}
 }
 
+double stat_sign(size_t n, size_t k)
+{
+	double sum = 0, ln_all = lgamma((double)n + 1) - (double)n * log(2);
+	for (; k <= n; k++)
+		sum += exp(ln_all - lgamma((double)k + 1) - lgamma((double)(n - k) + 1));
+	return sum < 1 ? sum : 1;
+}
+
 double stat_mann_whitney(size_t n, size_t m, size_t u)
 {
 	double sum = 0, nm = (double)n * (double)m;

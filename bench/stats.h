@@ -49,6 +49,9 @@ struct stat_shift {
 };
 int stat_shift(struct stat_shift *s, const double *a, size_t n, const double *b, size_t m);
 
+/* P(at least k heads of n fair coins): the sign test. */
+double stat_sign(size_t n, size_t k);
+
 /* P(U <= u) of Mann and Whitney's U for samples of n and m from one distribution without ties. */
 double stat_mann_whitney(size_t n, size_t m, size_t u);
 

@@ -107,6 +107,46 @@ static void test_judge(void **state)
 	compare_free(&c);
 }
 
+/* A suspect's 24 pairs on a machine whose speed changes by a third in every tenth run: equal builds are cleared, nearly always, and a tenth more is seen. */
+static enum verdict suspected(struct n2d_rng *rng, double slower)
+{
+	struct comparison c = {.threshold = 0.05, .again = 1};
+	struct compare_row *r = compare_row(&c, "x");
+	r->suspect = 1;
+	for (int i = 0; i < 24; i++)
+		for (int side = 0; side < SIDES; side++)
+			compare_add(&r->side[side], (side == HEAD ? slower : 1) * (1 + 0.01 * n2d_rng_uniform(rng)) * (n2d_rng_uniform(rng) < 0.1 ? 1.33 : 1));
+	compare_judge(&c);
+	enum verdict v = r->verdict;
+	compare_free(&c);
+	return v;
+}
+
+static void test_suspects(void **state)
+{
+	(void)state;
+	struct n2d_rng rng;
+	int seen = 0;
+	n2d_rng_init(&rng, 12, 0);
+	for (int i = 0; i < 2000; i++) {
+		assert_int_equal(suspected(&rng, 1), CLEARED);
+		seen += suspected(&rng, 1.1) == SLOWER;
+	}
+	assert_true(seen > 1800); /* a pair is turned round with probability 0.09: more than 4 of 24 in one of 30 */
+	/* In the first pass of builds the ratio alone makes a suspect; of files it does not. */
+	struct comparison c = {.threshold = 0.05, .again = 1};
+	for (int i = 0; i < 8; i++) {
+		compare_add(&compare_row(&c, "x")->side[BASE], i < 4 ? 1 : 1.33);
+		compare_add(&compare_row(&c, "x")->side[HEAD], i < 4 ? 1.1 : 1.46);
+	}
+	compare_judge(&c);
+	assert_int_equal(c.row[0].verdict, SLOWER);
+	c.again = 0;
+	compare_judge(&c);
+	assert_int_equal(c.row[0].verdict, SAME);
+	compare_free(&c);
+}
+
 static void test_compare_read(void **state)
 {
 	(void)state;
@@ -142,7 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_judge), cmocka_unit_test(test_suspects),
 		cmocka_unit_test(test_compare_read),
 	};
 	return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -147,6 +147,16 @@ static void test_mann_whitney(void **state)
 	UNIT_NEAR("", "normal", 150, stat_mann_whitney(21, 22, 150), 0.5 * erfc((231 - 150.5) / deviation / sqrt(2)), 1e-15);
 }
 
+static void test_sign(void **state)
+{
+	(void)state;
+	UNIT_NEAR("", "all of 8", 0, stat_sign(8, 8), 1.0 / 256, 1e-12);
+	UNIT_NEAR("", "7 of 8", 0, stat_sign(8, 7), 9.0 / 256, 1e-12);
+	UNIT_NEAR("", "20 of 24", 0, stat_sign(24, 20), 12951.0 / 16777216, 1e-12); /* 10626 + 2024 + 276 + 24 + 1 */
+	UNIT_NEAR("", "none", 0, stat_sign(5, 0), 1, 1e-12);
+	assert_true(stat_sign(24, 19) > 1e-3 && stat_sign(24, 20) < 1e-3 && stat_sign(3, 4) == 0);
+}
+
 static void test_shift(void **state)
 {
 	(void)state;
@@ -186,6 +196,7 @@ int main(void)
 		cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_crossing),
 		cmocka_unit_test(test_mann_whitney),
+		cmocka_unit_test(test_sign),
 		cmocka_unit_test(test_shift),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
