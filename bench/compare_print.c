@@ -53,10 +53,11 @@ static void summary(const struct comparison *c, FILE *f)
 	fprintf(f, " geometric mean of head / base %.4f\n", mean_ratio(c));
 }
 
-static const char *note(const struct comparison *c)
+static void note(const struct comparison *c, FILE *f)
 {
-	return c->again ? "slower: in the last two of three passes all values apart, or most pairs of runs slower, and in all three the ratio beyond"
-			: "slower, faster: every value of one side above the faster three fifths of the other, and the ratio beyond";
+	fprintf(f, "apart: every value of one side above the faster three fifths of the other. ");
+	fprintf(f, c->again ? "faster: apart, and the ratio beyond %.3g %%; slower: the ratio beyond it in three passes, in the last two apart too, or most pairs of runs"
+			    : "slower, faster: apart, and the ratio beyond %.3g %%", 100 * c->threshold);
 }
 
 void compare_text(const struct comparison *c, FILE *f)
@@ -73,7 +74,8 @@ void compare_text(const struct comparison *c, FILE *f)
 	}
 	putc('\n', f);
 	summary(c, f);
-	fprintf(f, "%s %.3g %%\n", note(c), 100 * c->threshold);
+	note(c, f);
+	putc('\n', f);
 }
 
 /* ---- Markdown */
@@ -105,7 +107,9 @@ void compare_markdown(const struct comparison *c, FILE *f)
 		markdown_rows(c, f, 1);
 	fprintf(f, "\n<details><summary>%zu the same</summary>\n\n", compare_count(c, SAME));
 	markdown_rows(c, f, 0);
-	fprintf(f, "\n</details>\n\nBase `%s`, head `%s`; %s %.3g %%.\n", c->name[BASE], c->name[HEAD], note(c), 100 * c->threshold);
+	fprintf(f, "\n</details>\n\nBase `%s`, head `%s`; ", c->name[BASE], c->name[HEAD]);
+	note(c, f);
+	fputs(".\n", f);
 }
 
 /* ---- JSON */

@@ -50,8 +50,9 @@ static void unix_lines(char *text)
 	*w = 0;
 }
 
-/* The whole file; NULL and a message. */
 enum { CSV_MOST = 1 << 30 }; /* bytes: far more than any sweep writes; an endless file must end */
+
+/* The whole file; NULL and a message. */
 static char *slurp(const char *path)
 {
 	FILE *f = fopen(path, "r");
