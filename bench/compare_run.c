@@ -15,6 +15,7 @@
 #include "bench/compare.h"
 #include "bench/drive.h"
 #include "bench/options.h"
+#include "bench/temporary.h"
 
 /* The shapes of a command, where it has more than a gate has time for. */
 static const struct command {
@@ -44,10 +45,8 @@ static struct {
 
 static int scratch_make(void)
 {
-	const char *tmp = getenv("TMPDIR");
-	int n = snprintf(scratch.dir, sizeof scratch.dir, "%s/n2d-compare-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (n >= SCRATCH || !mkdtemp(scratch.dir))
-		return n2d_error("%s: %s", scratch.dir, strerror(errno));
+	if (temporary_directory(scratch.dir, sizeof scratch.dir, "n2d-compare"))
+		return -1;
 	snprintf(scratch.ids, sizeof scratch.ids, "%s/ids", scratch.dir);
 	snprintf(scratch.csv, sizeof scratch.csv, "%s/run.csv", scratch.dir);
 	snprintf(scratch.json, sizeof scratch.json, "%s/run.json", scratch.dir);

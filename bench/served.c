@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "bench/temporary.h"
 
 static struct served served[SERVED_MOST] = {
 	{.name = "pytorch-best", .program = "/usr/bin/python3", .script = N2D_SRCDIR "/bench/peers/torch_layers.py", .train = 1,
@@ -99,15 +100,14 @@ void served_close(struct served_worker *w, uintptr_t number)
 /* The file loses its name once both have opened it: nothing stays behind. */
 static int start(struct served *s, int threads)
 {
-	const char *tmp = getenv("TMPDIR");
 	char file[4096], number_of[16];
 	struct served_worker *w = s->worker + s->workers;
-	snprintf(file, sizeof file, "%s/n2d-peer-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	snprintf(file, sizeof file, "%s/n2d-peer-XXXXXX", temporary_place());
 	snprintf(number_of, sizeof number_of, "%d", threads);
 	w->threads = threads;
 	w->fd = mkostemp(file, O_CLOEXEC);
 	if (w->fd < 0)
-		return n2d_error("%s: no file in %s", s->name, tmp && *tmp ? tmp : "/tmp");
+		return n2d_error("%s: no file in %s", s->name, temporary_place());
 	char *argv[] = {(char *)(s->path && !s->directory ? s->path : s->program), (char *)s->script, file, number_of,
 			(char *)(s->directory ? s->path : NULL), NULL};
 	int bad = peer_start(&w->process, s->name, argv) || peer_greet(&w->process);

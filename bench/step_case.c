@@ -38,31 +38,39 @@ static void run(struct bench_case *c, size_t calls, struct sample *sample)
 /* Of the check: few, some with padding on either side. */
 static size_t few(const struct step_case *s) { return strcmp(s->preset, "tiny") == 0 ? 5 : 2; }
 
+int step_gradients(float *grads, struct n2d_loss_sum *sum, const struct n2d_ctx *ctx, const struct n2d_transformer *m, const struct n2d_batch *b,
+		   const struct n2d_dropout_key *dropout)
+{
+	struct n2d_pass p;
+	struct n2d_pass_need need = {0};
+	*sum = (struct n2d_loss_sum){0};
+	n2d_pass_need_add(&need, ctx, m, &(struct n2d_shape){b->B, b->S, b->T}, 1, 1);
+	if (n2d_pass_init(&p, m, &need, 1))
+		return -1;
+	int bad = n2d_pass_shape(&p, ctx, m, b->B, b->S, b->T);
+	if (!bad) {
+		n2d_transformer_forward(ctx, m, &p, b, dropout);
+		n2d_transformer_loss(ctx, m, &p, b, sum, m->c.smoothing, 1, grads, 0);
+		n2d_transformer_backward(ctx, m, &p, b, dropout, grads, 0);
+	}
+	n2d_pass_free(&p);
+	return bad;
+}
+
 /* Gradients of few pairs with dropout, from the first weights, on one instruction set. */
 static int gradients(struct step_case *s, const struct n2d_ctx *ctx, float *grads)
 {
 	struct n2d_transformer m;
-	struct n2d_pass p;
-	struct n2d_pass_need need = {0};
-	struct n2d_loss_sum sum = {0};
+	struct n2d_loss_sum sum;
 	struct n2d_dropout_key key = {1, 0, (float)s->model.c.dropout};
 	struct step_batch *batch = step_batch_make(s->preset, few(s));
 	if (!batch || n2d_transformer_init(&m, ctx, &s->model.c)) {
 		free(batch);
 		return -1;
 	}
-	const struct n2d_batch *b = &batch->b;
-	n2d_pass_need_add(&need, ctx, &m, &(struct n2d_shape){b->B, b->S, b->T}, 1, 1);
-	int bad = n2d_pass_init(&p, &m, &need, 1);
-	if (!bad) {
-		memcpy(m.w, s->model.w, m.p.floats * sizeof *m.w);
-		n2d_transformer_pack(ctx, &m);
-		bad = n2d_pass_shape(&p, ctx, &m, b->B, b->S, b->T);
-		n2d_transformer_forward(ctx, &m, &p, b, &key);
-		n2d_transformer_loss(ctx, &m, &p, b, &sum, 0.1, 1, grads, 0);
-		n2d_transformer_backward(ctx, &m, &p, b, &key, grads, 0);
-		n2d_pass_free(&p);
-	}
+	memcpy(m.w, s->model.w, m.p.floats * sizeof *m.w);
+	n2d_transformer_pack(ctx, &m);
+	int bad = step_gradients(grads, &sum, ctx, &m, &batch->b, &key);
 	n2d_transformer_free(&m);
 	free(batch);
 	return bad;

@@ -48,6 +48,10 @@ void step_case_peer(struct step_case *s, const struct n2d_ctx *ctx, const char *
 /* Starts a peer's program; a failure is told when the case is opened. */
 void step_case_start(struct model_case *m);
 
+/* The gradients of a batch's summed loss into grads (the layout of m->w), and the loss, by a pass of their own. -1 and a message. */
+int step_gradients(float *grads, struct n2d_loss_sum *sum, const struct n2d_ctx *ctx, const struct n2d_transformer *m, const struct n2d_batch *b,
+		   const struct n2d_dropout_key *dropout);
+
 /* Parts of these: names, sizes, work and memory of one whose context, threads, program and peer are set; and whether that memory is
  * there, before any of it is touched, since what is granted is not always there. -1 and a message. */
 void step_case_plan(struct step_case *s, const char *preset, size_t pairs);

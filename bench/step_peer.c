@@ -1,5 +1,4 @@
 /* PyTorch's training step beside ours: from the same weights, on the same words, and checked before it is timed. */
-#define _GNU_SOURCE /* mkdtemp */
 #include "config.h"
 
 #include <math.h>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "bench/step_case.h"
+#include "bench/temporary.h"
 #include "model/model_file.h"
 #include "op/square_sum.h"
 
@@ -33,23 +33,14 @@ static int gradients(const struct step_case *s, const struct n2d_transformer *m,
 {
 	const struct n2d_ctx *ctx = s->m.c.ctx;
 	const struct n2d_dropout_key none = {0};
-	struct n2d_pass_need need = {0};
-	struct n2d_loss_sum sum = {0};
+	struct n2d_loss_sum sum;
 	struct n2d_arena memory;
-	struct n2d_pass p;
-	n2d_pass_need_add(&need, ctx, m, &s->shape, 1, 1);
 	if (n2d_arena_init(&memory, m->p.floats * sizeof(float)))
 		return -1;
-	int bad = n2d_pass_init(&p, m, &need, 1);
-	if (!bad) {
-		float *grads = n2d_arena_floats(&memory, m->p.floats);
-		bad = n2d_pass_shape(&p, ctx, m, b->B, b->S, b->T);
-		n2d_transformer_forward(ctx, m, &p, b, &none);
-		n2d_transformer_loss(ctx, m, &p, b, &sum, m->c.smoothing, 1, grads, 0);
-		n2d_transformer_backward(ctx, m, &p, b, &none, grads, 0);
+	float *grads = n2d_arena_floats(&memory, m->p.floats);
+	int bad = step_gradients(grads, &sum, ctx, m, b, &none);
+	if (!bad)
 		*r = (struct result){sum.loss / (double)sum.tokens, sqrt(n2d_square_sum(ctx, grads, m->p.floats)) / (double)sum.tokens};
-		n2d_pass_free(&p);
-	}
 	n2d_arena_free(&memory);
 	return bad;
 }
@@ -62,11 +53,8 @@ struct files {
 
 static int files_make(struct files *f)
 {
-	const char *tmp = getenv("TMPDIR");
-	tmp = tmp && *tmp ? tmp : "/tmp";
-	int n = snprintf(f->directory, sizeof f->directory, "%s/n2d-step-XXXXXX", tmp);
-	if (n >= (int)sizeof f->directory || !mkdtemp(f->directory))
-		return n2d_error("no directory in %.100s", tmp);
+	if (temporary_directory(f->directory, sizeof f->directory, "n2d-step"))
+		return -1;
 	snprintf(f->model, sizeof f->model, "%s/model.safetensors", f->directory);
 	snprintf(f->words, sizeof f->words, "%s/words", f->directory);
 	return 0;
