@@ -3,13 +3,8 @@
 # In the build directory.
 set -u
 . "${srcdir:-.}/tests/program.sh"
-if ./n2d info | grep -qE '^  (jansson|zlib) *without'; then
-	echo "skipped: built without model files"
-	exit 77
-fi
-n2d=$PWD/n2d
-cd "$scratch" || exit 99
-export N2D_ISA=scalar OMP_NUM_THREADS=1
+needs_model_files
+in_scratch
 
 printf 'a b c\nb a\n' >s
 printf 'c b a\na b\n' >t

@@ -31,3 +31,16 @@ run() {
 }
 out() { grep -qE -e "$1" "$scratch/out" && good || bad "$what: no '$1' in its output"; }
 err() { grep -qE -e "$1" "$scratch/err" && good || bad "$what: no '$1' in its message"; }
+
+skip() {
+	echo "skipped: $1"
+	exit 77
+}
+needs_bench() { [ -x ./n2d-bench ] || skip "built without n2d-bench"; }
+needs_model_files() { ! ./n2d info | grep -qE '^  (jansson|zlib) *without' || skip "built without model files"; }
+# From the scratch directory, quickly: "$n2d" is the program.
+in_scratch() {
+	n2d=$PWD/n2d
+	cd "$scratch" || exit 99
+	export N2D_ISA=scalar OMP_NUM_THREADS=1
+}

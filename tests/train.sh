@@ -6,10 +6,7 @@ set -u
 . "${srcdir:-.}/tests/program.sh"
 mounted=
 trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$scratch"' EXIT
-if ./n2d info | grep -qE '^  (jansson|zlib) *without'; then
-	echo "skipped: built without model files"
-	exit 77
-fi
+needs_model_files
 
 # train CODE ARGUMENTS...: a small model; its exit code.
 train() {
