@@ -100,8 +100,8 @@ const char table_notes[] =
 	"output, by running them.\n"
 	"limit %: of the speed that the machine allows at most, min(peak, intensity x bandwidth) with intensity = operations a\n"
 	"byte, measured in the same minutes, over the same lengths.\n"
-	"predicted: where the fitted times cross, beyond the measured lengths too. always: the first is cheaper at every length,\n"
-	"nowhere: at none.\n";
+	"predicted: where the fitted times cross, beyond the measured lengths too; of two that run side by side, anywhere within\n"
+	"the fits' errors: what was measured counts. always: the first is cheaper at every length, nowhere: at none.\n";
 
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL])
 {
