@@ -37,10 +37,10 @@ static void set_work(struct layer_case *l)
 void layer_call(const struct layer_case *l, const struct n2d_ctx *ctx)
 {
 	struct layer_group *g = l->group;
-	const struct layer_shape *s = &l->shape;
-	l->kind->forward(ctx, &l->layer, g->y, l->train ? g->saved : NULL, g->x, NULL, s->B, s->n, g->ws);
+	const struct n2d_sentences at = {.B = l->shape.B, .T = l->shape.n};
+	l->kind->forward(ctx, &l->layer, g->y, l->train ? g->saved : NULL, g->x, &at, g->ws);
 	if (l->train)
-		l->kind->backward(ctx, &l->layer, g->dx, g->dparams, 0, g->dy, g->x, g->saved, NULL, s->B, s->n, g->ws);
+		l->kind->backward(ctx, &l->layer, g->dx, g->dparams, 0, g->dy, g->x, g->saved, &at, g->ws);
 }
 
 static void see(struct n2d_trace *t, const struct n2d_call *call)

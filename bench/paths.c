@@ -120,7 +120,7 @@ static void forward(struct stack *s, int traced)
 	struct n2d_ctx ctx = s->ctx;
 	struct n2d_layer l = {s->kind, s->c, s->params, s->packed};
 	ctx.trace = traced ? &s->trace : NULL;
-	s->kind->forward(&ctx, &l, s->y, NULL, s->x, NULL, 1, s->n, s->ws);
+	s->kind->forward(&ctx, &l, s->y, NULL, s->x, &(struct n2d_sentences){.B = 1, .T = s->n}, s->ws);
 }
 
 /* The output becomes the next layer's input. */

@@ -51,7 +51,7 @@ int step_gradients(float *grads, struct n2d_loss_sum *sum, const struct n2d_ctx 
 	if (!bad) {
 		n2d_transformer_forward(ctx, m, &p, b, dropout);
 		n2d_transformer_loss(ctx, m, &p, b, sum, m->c.smoothing, 1, grads, 0);
-		n2d_transformer_backward(ctx, m, &p, b, dropout, grads, 0);
+		n2d_transformer_backward(ctx, m, &p, dropout, grads, 0);
 	}
 	n2d_pass_free(&p);
 	return bad;

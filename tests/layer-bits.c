@@ -170,6 +170,47 @@ static void finite_padding_needs_no_copies(void **state)
 	layer_each((const size_t[]){2, 34, 64, 0}, trust);
 }
 
+/* Without padding between the sentences: the bits of those with it. */
+static void tight_batch(const struct n2d_layer_kind *k, const struct n2d_layer_config *c, size_t B, size_t T, const int32_t *len, uint64_t seed)
+{
+	struct layer_run r, tight;
+	struct n2d_ctx ctx;
+	size_t D = c->D;
+	layer_run_open(&r, k, c, B, T, len, seed);
+	layer_run_open(&tight, k, c, B, T, len, seed);
+	layer_run_tighten(&tight);
+	UNIT_EACH_ISA(ctx, 2) {
+		layer_run_go(&r, &ctx, 1);
+		layer_run_go(&tight, &ctx, 1);
+		for (size_t b = 0, row = 0; b < B; row += layer_run_count(&r, b++)) {
+			same(k, "y without padding", tight.y.p + row * D, r.y.p + b * T * D, layer_run_count(&r, b) * D);
+			same(k, "dx without padding", tight.dx.p + row * D, r.dx.p + b * T * D, layer_run_count(&r, b) * D);
+		}
+		same(k, "dparams without padding", tight.dparams.p, r.dparams.p, r.nparams);
+		float *trained = keep(&tight.y);
+		layer_run_go(&tight, &ctx, 0);
+		same(k, "y without padding, inference", tight.y.p, trained, tight.y.n);
+		free(trained);
+	}
+	layer_run_close(&r), layer_run_close(&tight);
+}
+
+static void tight(const struct n2d_layer_kind *k, const struct layer_oracle *o, const struct n2d_layer_config *c, size_t i)
+{
+	(void)o;
+	if (!k->ragged)
+		return;
+	tight_batch(k, c, 3, 23, (const int32_t[]){7, 23, 0}, i);
+	tight_batch(k, c, 17, 9, NULL, i); /* threads take sentences */
+	tight_batch(k, c, 4, 1, (const int32_t[]){1, 0, 1, 1}, i);
+}
+
+static void sentences_need_no_padding(void **state)
+{
+	(void)state;
+	layer_each((const size_t[]){2, 34, 64, 0}, tight);
+}
+
 /* Causal layers: a change of position t leaves the outputs before t, and the same backwards. */
 static void change(const struct n2d_layer_kind *k, const struct layer_oracle *o, const struct n2d_layer_config *c, size_t i)
 {
@@ -243,6 +284,7 @@ int main(void)
 		cmocka_unit_test(first_gradients_are_written),
 		cmocka_unit_test(padding_changes_nothing),
 		cmocka_unit_test(finite_padding_needs_no_copies),
+		cmocka_unit_test(sentences_need_no_padding),
 		cmocka_unit_test(future_changes_nothing),
 		cmocka_unit_test(nan_stays_in_its_sentence),
 	};

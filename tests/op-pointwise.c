@@ -56,7 +56,7 @@ static void all_operators(const struct n2d_ctx *ctx, float *out, const float *x,
 	n2d_swiglu_bwd(ctx, out + 10 * N, dy, x, ROWS / 2, D);
 	memcpy(out + 11 * N, x, N * sizeof *x);
 	n2d_rotary_table(out + 12 * N, 3, ROWS, 2);
-	n2d_rotary(ctx, &(struct n2d_rotary){1, ROWS, D / 3, 2, 3, D, 0}, out + 11 * N, out + 12 * N);
+	n2d_rotary(ctx, &(struct n2d_rotary){ROWS, ROWS, D / 3, 2, 3, D, NULL, 0}, out + 11 * N, out + 12 * N);
 	out[13 * N] = (float)sum.loss;
 }
 
@@ -91,7 +91,7 @@ static void rotary(void **state)
 	float *q = normal(ROW, 3), *k = normal(ROW, 4), *x = malloc(2 * T * ROW * sizeof *x), *y = x + T * ROW, table[T * K];
 	UNIT_EACH_ISA(ctx, 2)
 	{
-		struct n2d_rotary r = {1, T, HEADS, K, HEAD, ROW, 0};
+		struct n2d_rotary r = {T, T, HEADS, K, HEAD, ROW, NULL, 0};
 		for (int t = 0; t < T; t++)
 			memcpy(x + t * ROW, q, ROW * sizeof *x), memcpy(y + t * ROW, k, ROW * sizeof *y);
 		n2d_rotary_table(table, 1000, T, K);
@@ -303,16 +303,16 @@ static void adam_golden(void **state)
 	}
 }
 
-/* Repeated and padded ids; the position of row i is i % T. */
+/* Repeated and padded ids, and repeated positions. */
 static void embedding(void **state)
 {
 	(void)state;
-	static const int32_t id[6] = {4, 0, 4, 2, 4, -1};
+	static const int32_t id[6] = {4, 0, 4, 2, 4, -1}, at[5] = {0, 1, 2, 0, 1};
 	float *table = normal(5 * D, 1), *dy = normal(6 * D, 2), *pos = normal(3 * D, 3), y[5 * D], d[5 * D];
 	struct n2d_ctx ctx;
 	UNIT_EACH_ISA(ctx, 2)
 	{
-		n2d_embed_fwd(&ctx, y, table, id, pos, 3, 5, 3, D);
+		n2d_embed_fwd(&ctx, y, table, id, pos, at, 3, 5, D);
 		memset(d, 0, sizeof d);
 		n2d_embed_bwd_acc(&ctx, d, dy, id, 3, 6, D);
 		for (int i = 0; i < 5 * D; i++) {

@@ -7,6 +7,7 @@
 #include "tests/problem/guard.h"
 #include "tests/unit.h"
 
+enum { BATCH = 16 };
 enum { LEN, MEMORY_LEN, X, MEMORY, PARAMS, DY, INPUTS, Y = INPUTS, DX, DMEMORY, DPARAMS, ARRAYS };
 
 /* One layer on one batch, every array between guard pages. dmemory0, dparams0: what they hold before backward. */
@@ -15,6 +16,7 @@ struct run {
 	size_t B, T, S;
 	struct guard a[ARRAYS];
 	float *dmemory0, *dparams0;
+	int tight; /* no padding between the sentences */
 };
 
 static float *make(struct guard *g, size_t n)
@@ -94,25 +96,51 @@ static void refill(struct guard *g)
 		g->p[i] = NAN;
 }
 
+/* Takes the padding out of the rows of sentences of `of`. */
+static void tighten(struct run *r, int of, int len_at, size_t T)
+{
+	struct guard tight;
+	size_t D = r->layer.c.D, rows = 0;
+	for (size_t b = 0; b < r->B; b++)
+		rows += (size_t)lengths(r, len_at)[b];
+	float *to = make(&tight, rows * D);
+	for (size_t b = 0; b < r->B; b++) {
+		size_t n = (size_t)lengths(r, len_at)[b] * D;
+		memcpy(to, r->a[of].p + b * T * D, n * sizeof *to);
+		to += n;
+	}
+	guard_free(r->a + of);
+	r->a[of] = tight;
+}
+
+static struct n2d_sentences sentences(const struct run *r, int len_at, size_t T, int32_t *at)
+{
+	for (size_t b = 0; b < r->B && r->tight; b++)
+		at[b + 1] = (b ? at[b] : (at[0] = 0)) + lengths(r, len_at)[b];
+	return (struct n2d_sentences){.B = r->B, .T = T, .len = lengths(r, len_at), .at = r->tight ? at : NULL};
+}
+
 static void run_go(struct run *r, const struct n2d_ctx *ctx, int train)
 {
 	const struct n2d_layer_config *c = &r->layer.c;
 	struct guard packed, saved, ws, *a = r->a;
+	int32_t at[2][BATCH + 1];
+	const struct n2d_sentences queries = sentences(r, LEN, r->T, at[0]), keys = sentences(r, MEMORY_LEN, r->S, at[1]);
+	assert_true(r->B <= BATCH);
 	uint64_t before = hash(a, INPUTS);
 	n2d_cross_attention_pack(ctx, c, make(&packed, n2d_cross_attention_packed(ctx, c)), a[PARAMS].p);
 	r->layer.packed = packed.p;
 	make(&saved, train ? n2d_cross_attention_saved(c, r->B, r->T, r->S) : 0);
 	make(&ws, n2d_cross_attention_workspace(ctx, c, r->B, r->T, r->S, train));
 	refill(a + Y), refill(a + DX);
-	n2d_cross_attention_fwd(ctx, &r->layer, a[Y].p, train ? saved.p : NULL, a[X].p, a[MEMORY].p, lengths(r, LEN),
-				lengths(r, MEMORY_LEN), r->B, r->T, r->S, ws.p);
+	n2d_cross_attention_fwd(ctx, &r->layer, a[Y].p, train ? saved.p : NULL, a[X].p, a[MEMORY].p, &queries, &keys, ws.p);
 	if (train) {
 		uint64_t kept = hash(&saved, 1);
 		refill(&ws);
 		memcpy(a[DMEMORY].p, r->dmemory0, a[DMEMORY].n * sizeof(float));
 		memcpy(a[DPARAMS].p, r->dparams0, a[DPARAMS].n * sizeof(float));
 		n2d_cross_attention_bwd(ctx, &r->layer, a[DX].p, a[DMEMORY].p, a[DPARAMS].p, 1, a[DY].p, a[X].p, a[MEMORY].p,
-					saved.p, lengths(r, LEN), lengths(r, MEMORY_LEN), r->B, r->T, r->S, ws.p);
+					saved.p, &queries, &keys, ws.p);
 		assert_true(hash(&saved, 1) == kept);
 	}
 	for (int i = 0; i < ARRAYS; i++)
@@ -338,6 +366,40 @@ static void finite_padding_needs_no_copies(void **state)
 	}
 }
 
+/* Neither side with padding between its sentences: the bits of those with it. */
+static void sentences_need_no_padding(void **state)
+{
+	(void)state;
+	static const int of[][2] = {{X, LEN}, {DY, LEN}, {Y, LEN}, {DX, LEN}, {MEMORY, MEMORY_LEN}, {DMEMORY, MEMORY_LEN}};
+	for EACH (c)
+		for (size_t size = 0; size < 2; size++) {
+			struct run r, tight;
+			struct n2d_ctx ctx;
+			size_t B = size ? 13 : 3, T = size ? 5 : 11, S = size ? 1 : 23, D = c->D;
+			run_open(&r, c, B, T, S, NULL, NULL, 4);
+			run_open(&tight, c, B, T, S, NULL, NULL, 4);
+			for (size_t b = 0, row = 0; b < B; row += (size_t)lengths(&r, MEMORY_LEN)[b++])
+				memmove(tight.dmemory0 + row * D, tight.dmemory0 + b * S * D, (size_t)lengths(&r, MEMORY_LEN)[b] * D * sizeof(float));
+			for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+				tighten(&tight, of[k][0], of[k][1], of[k][1] == LEN ? T : S);
+			tight.tight = 1;
+			UNIT_EACH_ISA(ctx, 2) {
+				run_go(&r, &ctx, 1);
+				run_go(&tight, &ctx, 1);
+				size_t row = 0, from = 0;
+				for (size_t b = 0; b < B; b++) {
+					size_t n = (size_t)lengths(&r, LEN)[b], m = (size_t)lengths(&r, MEMORY_LEN)[b];
+					same("y without padding", tight.a[Y].p + row * D, r.a[Y].p + b * T * D, n * D);
+					same("dx without padding", tight.a[DX].p + row * D, r.a[DX].p + b * T * D, n * D);
+					same("dmemory without padding", tight.a[DMEMORY].p + from * D, r.a[DMEMORY].p + b * S * D, m * D);
+					row += n, from += m;
+				}
+				same("dparams without padding", tight.a[DPARAMS].p, r.a[DPARAMS].p, r.a[DPARAMS].n);
+			}
+			run_close(&r), run_close(&tight);
+		}
+}
+
 /* Decoding: every position a row by itself, in another order than the sentences'. */
 static void steps_give_what_forward_gives(void **state)
 {
@@ -405,6 +467,7 @@ int main(void)
 		cmocka_unit_test(same_bits_again),
 		cmocka_unit_test(padding_changes_nothing),
 		cmocka_unit_test(finite_padding_needs_no_copies),
+		cmocka_unit_test(sentences_need_no_padding),
 		cmocka_unit_test(steps_give_what_forward_gives),
 		cmocka_unit_test(sizes_are_refused_not_wrapped),
 	};

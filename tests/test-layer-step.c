@@ -99,7 +99,7 @@ static void check_forward(const struct search *s, const struct n2d_ctx *ctx, siz
 	assert_int_equal(posix_memalign((void **)&ws, 64, l->kind->workspace(ctx, &l->c, rows, n, 0) * sizeof *ws + 64), 0);
 	for (size_t r = 0; r < rows; r++)
 		memcpy(x + r * n * D, s->fed + r * ROOM * D, n * D * sizeof *x);
-	l->kind->forward(ctx, l, y, NULL, x, NULL, rows, n, ws);
+	l->kind->forward(ctx, l, y, NULL, x, &(struct n2d_sentences){.B = rows, .T = n}, ws);
 	for (size_t r = 0; r < rows; r++)
 		for (size_t i = 0; i < D; i++)
 			if (memcmp(y + (r * n + at) * D + i, s->y.p + r * D + i, sizeof *y) != 0)

@@ -183,23 +183,22 @@ static double largest(const double *x, size_t n)
 	return most;
 }
 
-/* x[B,T,width] times scale; padding is not compared. */
-static void compare_rows(const char *where, const struct golden *g, const char *name, const float *x, const int32_t *len, size_t T,
-			 size_t width)
+/* x[rows,width]; what is wanted has padding, which is not compared. */
+static void compare_rows(const char *where, const struct golden *g, const char *name, const float *x, const struct n2d_sentences *s, size_t width)
 {
-	const double *want = find(g, "output", name, g->B * T * width);
-	double bound = SHARE * largest(want, g->B * T * width);
-	for (size_t i = 0; i < g->B * T * width; i++)
-		if (i / width % T < (size_t)len[i / width / T])
-			UNIT_NEAR(where, name, i, x[i], want[i], bound);
+	const double *want = find(g, "output", name, g->B * s->T * width);
+	double bound = SHARE * largest(want, g->B * s->T * width);
+	for (size_t b = 0; b < g->B; b++)
+		for (size_t i = 0; i < (size_t)s->len[b] * width; i++)
+			UNIT_NEAR(where, name, i, x[n2d_sentence_row(s, b) * width + i], want[b * s->T * width + i], bound);
 }
 
 static void compare_outputs(const char *where, const struct golden *g, const struct n2d_pass *p)
 {
 	size_t D = g->c.d_model;
-	compare_rows(where, g, "encoder", p->source.out, g->batch.src_len, g->S, D);
-	compare_rows(where, g, "decoder", p->target.out, g->batch.trg_len, g->T, D);
-	compare_rows(where, g, "nll", p->row_nll, g->batch.trg_len, g->T, 1);
+	compare_rows(where, g, "encoder", p->source.out, &p->source.s, D);
+	compare_rows(where, g, "decoder", p->target.out, &p->target.s, D);
+	compare_rows(where, g, "nll", p->row_nll, &p->target.s, 1);
 }
 
 /* grads: of the loss summed over tokens. Every parameter has its record, and every record its parameter. */

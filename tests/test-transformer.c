@@ -76,7 +76,7 @@ static double run_into(struct n2d_transformer *m, struct n2d_pass *p, const stru
 	n2d_transformer_forward(&ctx, m, p, b, key);
 	n2d_transformer_loss(&ctx, m, p, b, &sum, 0.1, 1, grads, add);
 	if (grads)
-		n2d_transformer_backward(&ctx, m, p, b, key, grads, add);
+		n2d_transformer_backward(&ctx, m, p, key, grads, add);
 	assert_int_equal(sum.tokens, b->trg_tokens);
 	return sum.loss;
 }
@@ -191,18 +191,19 @@ static void parts_left_out_are_not_there(void **state)
 	struct n2d_pass p;
 	struct sentences s;
 	float before[ROWS * 12] = {0};
-	const size_t size = (size_t)B * T * 12 * sizeof *before;
-	assert_memory_equal(without_the_last(&m, &p, &s, "residual=no norm-kind=none"), before, size);
+	const float *out = without_the_last(&m, &p, &s, "residual=no norm-kind=none");
+	const size_t size = p.target.rows * 12 * sizeof *before;
+	assert_memory_equal(out, before, size);
 	end(&m, &p);
 	/* With the residual sum and no norm that sublayer changes nothing: the result is what it read. */
-	const float *out = without_the_last(&m, &p, &s, "norm-kind=none");
+	out = without_the_last(&m, &p, &s, "norm-kind=none");
 	assert_memory_not_equal(out, before, size);
 	memcpy(before, p.target.nodes[m.decoder.n - 1].y, size);
 	assert_memory_equal(out, before, size);
 	end(&m, &p);
 	/* With a norm and no residual sum every row is the norm of 0: its bias. */
 	out = without_the_last(&m, &p, &s, "residual=no");
-	for (size_t i = 0; i < (size_t)B * T; i++)
+	for (size_t i = 0; i < p.target.rows; i++)
 		assert_memory_equal(out + i * 12, m.w + m.decoder.nodes[m.decoder.n].beta, 12 * sizeof *out);
 	end(&m, &p);
 	without_the_last(&m, &p, &s, "ffn=no");
@@ -291,7 +292,7 @@ static void padding_changes_no_bit(void **state)
 			for (size_t b = 0; b < B; b++) {
 				fill(&one, 1, (size_t)lengths_s[b], (size_t)lengths_t[b], lengths_s + b, lengths_t + b, b);
 				run(&m, &q, &one.b, NULL, NULL);
-				assert_memory_equal(q.row_nll, p.row_nll + b * (T + more), (size_t)lengths_t[b] * sizeof(float));
+				assert_memory_equal(q.row_nll, p.row_nll + n2d_sentence_row(&p.target.s, b), (size_t)lengths_t[b] * sizeof(float));
 			}
 		}
 		n2d_pass_free(&p);
@@ -414,11 +415,12 @@ static void a_nan_stays_in_its_sentence(void **state)
 	fill(&s, B, S, T, lengths_s, lengths_t, 0);
 	s.src[3] = 23;
 	run(&m, &p, &s.b, NULL, NULL);
-	memcpy(before, p.row_nll, sizeof(float) * B * T);
+	memcpy(before, p.row_nll, sizeof(float) * p.target.rows);
 	m.w[m.src_embed + 23 * m.c.d_model] = NAN;
 	run(&m, &p, &s.b, NULL, NULL);
 	assert_true(isnan(p.row_nll[0]));
-	assert_memory_equal(before + T, p.row_nll + T, sizeof(float) * (B - 1) * T);
+	size_t second = n2d_sentence_row(&p.target.s, 1);
+	assert_memory_equal(before + second, p.row_nll + second, sizeof(float) * (p.target.rows - second));
 	end(&m, &p);
 }
 

@@ -139,7 +139,7 @@ static void apply(const struct n2d_run *r, size_t i, float *y, const float *x)
 	else if (s->kind == N2D_SUBLAYER_MIXER)
 		s->layer.kind->step(r->ctx, &s->layer, y, d->cache[i], x, a->step, r->ws);
 	else
-		s->layer.kind->forward(r->ctx, &s->layer, y, NULL, x, NULL, a->step->rows, 1, r->ws);
+		s->layer.kind->forward(r->ctx, &s->layer, y, NULL, x, &(struct n2d_sentences){.B = a->step->rows, .T = 1}, r->ws);
 }
 
 /* What is added to the embedding at position `at`. */
@@ -159,9 +159,8 @@ void n2d_decoder_step(struct n2d_decoder *d, const struct n2d_step *s, const int
 	size_t D = m->c.d_model;
 	struct at a = {d, s, sentence};
 	struct n2d_run r = {.ctx = d->ctx, .m = m, .stack = &m->decoder, .side = &d->side, .spare = {d->branch}, .ws = d->ws, .apply = apply, .arg = &a};
-	d->side.B = s->rows;
-	d->side.T = 1;
+	d->side.rows = s->rows;
 	n2d_trace_where(d->ctx, "embeddings");
-	n2d_embed_fwd(d->ctx, d->side.embedded, m->w + m->tgt_embed, word, position(d, s->at), (float)sqrt((double)D), s->rows, 1, D);
+	n2d_embed_fwd(d->ctx, d->side.embedded, m->w + m->tgt_embed, word, position(d, s->at), NULL, (float)sqrt((double)D), s->rows, D);
 	n2d_stack_forward(&r);
 }

@@ -64,9 +64,9 @@ static void weigh(const struct n2d_ctx *ctx, const struct place *p, const struct
 	const struct n2d_activations *side = p->map->kind == N2D_MAP_ENCODER ? source : target;
 	const float *saved = side->saved[p->sublayer];
 	if (s->kind == N2D_SUBLAYER_CROSS)
-		n2d_cross_attention_weights(ctx, &s->layer, P, saved, target->len, source->len, 1, target->T, source->T);
+		n2d_cross_attention_weights(ctx, &s->layer, P, saved, &target->s, &source->s);
 	else
-		s->layer.kind->weights(ctx, &s->layer, P, saved, side->len, 1, side->T);
+		s->layer.kind->weights(ctx, &s->layer, P, saved, &side->s);
 	p->map->P = P;
 }
 

@@ -10,13 +10,14 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* The losses of a batch's rows to their pairs. */
 static void keep(struct n2d_scores *s, const struct n2d_corpus *c, const struct n2d_batches *b, const struct n2d_batch *batch,
-		 const float *nll)
+		 const struct n2d_pass *p)
 {
 	for (size_t r = 0; r < batch->B; r++) {
 		size_t pair = b->row[r];
 		float *token = s->token + c->start[N2D_TARGET][pair];
+		const float *nll = p->row_nll + n2d_sentence_row(&p->target.s, r);
 		for (int32_t j = 0; j < batch->trg_len[r]; j++) {
-			token[j] = -nll[r * batch->T + (size_t)j];
+			token[j] = -nll[j];
 			s->total[pair] += (double)token[j];
 		}
 	}
@@ -33,8 +34,8 @@ static int score_all(struct n2d_scores *s, const struct n2d_ctx *ctx, const stru
 		n2d_transformer_forward(ctx, m, p, &batch, NULL);
 		n2d_transformer_loss(ctx, m, p, &batch, &s->sum, m->c.smoothing, 1, grads, i > 0);
 		if (grads)
-			n2d_transformer_backward(ctx, m, p, &batch, NULL, grads, i > 0);
-		keep(s, c, b, &batch, p->row_nll);
+			n2d_transformer_backward(ctx, m, p, NULL, grads, i > 0);
+		keep(s, c, b, &batch, p);
 	}
 	return 0;
 }

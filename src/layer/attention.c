@@ -38,12 +38,11 @@ static void pack(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, fl
 	n2d_heads_out_pack(ctx, c, to + n2d_heads_in_packed(ctx, c, 3), p);
 }
 
-/* Over [B,T,3,H,K]. len: of queries and keys alike. */
-static struct n2d_attention attention(const struct n2d_layer_config *c, size_t R, const int32_t *len, size_t B, size_t T)
+/* Over rows of [3,H,K]: queries and keys are the same positions. */
+static struct n2d_attention attention(const struct n2d_layer_config *c, size_t R, const struct n2d_sentences *s)
 {
 	size_t row = 3 * n2d_heads_width(c);
-	struct n2d_attention a = n2d_heads_attention(c, row, row, B, T, T);
-	a.klen = a.qlen = len;
+	struct n2d_attention a = n2d_heads_attention(c, row, row, s, s);
 	a.causal = c->causal;
 	a.window = R;
 	return a;
@@ -96,7 +95,7 @@ static size_t workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config
 	size_t keep = saved(c, B, T);
 	if (n2d_mul(keep, sizeof(float)) == N2D_TOO_LARGE)
 		return N2D_TOO_LARGE;
-	struct n2d_attention a = attention(c, c->R, NULL, B, T);
+	struct n2d_attention a = attention(c, c->R, &(struct n2d_sentences){.B = B, .T = T});
 	return workspace_of(c, B, T, train, keep, n2d_attention_fwd_workspace(ctx, &a), n2d_attention_bwd_workspace(ctx, &a));
 }
 
@@ -105,7 +104,7 @@ static size_t workspace_materialised(const struct n2d_ctx *ctx, const struct n2d
 	size_t keep = saved_materialised(c, B, T);
 	if (n2d_mul(keep, sizeof(float)) == N2D_TOO_LARGE)
 		return N2D_TOO_LARGE;
-	struct n2d_attention a = attention(c, 0, NULL, B, T);
+	struct n2d_attention a = attention(c, 0, &(struct n2d_sentences){.B = B, .T = T});
 	return workspace_of(c, B, T, train, keep, n2d_attention_mat_fwd_workspace(ctx, &a),
 			    n2d_attention_mat_bwd_workspace(ctx, &a));
 }
@@ -117,64 +116,63 @@ static size_t window(const struct n2d_layer_kind *k, const struct n2d_layer_conf
 }
 
 static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x,
-		    const int32_t *len, size_t B, size_t T, float *ws)
+		    const struct n2d_sentences *at, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
-	size_t HK = n2d_heads_width(c);
-	struct n2d_attention a = attention(c, window(l->kind, c), len, B, T);
+	size_t HK = n2d_heads_width(c), B = at->B, T = at->T, n = n2d_sentences_rows(at);
+	struct n2d_attention a = attention(c, window(l->kind, c), at);
 	struct kept s = kept(c, keep ? keep : ws, B, T);
 	if (!keep)
 		ws += materialised(l) ? saved_materialised(c, B, T) : saved(c, B, T);
 	const float *q = s.qkv, *k = q + HK, *v = k + HK;
-	const int32_t *dirty = n2d_rows_dirty(c, len);
+	const int32_t *dirty = n2d_rows_dirty(c, at);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	x = n2d_rows_clean(ctx, y, x, dirty, B, T, c->D); /* y is not needed yet */
-	n2d_heads_in_fwd(ctx, c, s.qkv, x, l->packed, 3, B * T);
-	n2d_heads_turn(ctx, c, s.qkv, 3, 0, B, T, 0, ws);
+	n2d_heads_in_fwd(ctx, c, s.qkv, x, l->packed, 3, n);
+	n2d_heads_turn(ctx, c, s.qkv, 3, 0, at, 0, ws);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	if (materialised(l))
 		n2d_attention_mat_fwd(ctx, &a, s.o, s.stat, q, k, v, ws);
 	else
 		n2d_attention_fwd(ctx, &a, s.o, s.stat, q, k, v, ws);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	n2d_heads_out_fwd(ctx, c, y, s.o, packed_out(ctx, l), l->params, B * T);
+	n2d_heads_out_fwd(ctx, c, y, s.o, packed_out(ctx, l), l->params, n);
 	n2d_rows_clear(ctx, y, dirty, B, T, c->D);
 	n2d_trace_part(ctx, part);
 }
 
-static void weights(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *keep, const int32_t *len, size_t B,
-		    size_t T)
+static void weights(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *keep, const struct n2d_sentences *s)
 {
-	struct n2d_attention a = attention(&l->c, window(l->kind, &l->c), len, B, T);
-	const float *q = kept(&l->c, (float *)keep, B, T).qkv;
+	struct n2d_attention a = attention(&l->c, window(l->kind, &l->c), s);
+	const float *q = kept(&l->c, (float *)keep, s->B, s->T).qkv;
 	n2d_attention_weights(ctx, &a, P, q, q + n2d_heads_width(&l->c));
 }
 
 static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
-		     const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
+		     const float *x, const float *keep, const struct n2d_sentences *at, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
-	size_t HK = n2d_heads_width(c);
-	struct n2d_attention a = attention(c, window(l->kind, c), len, B, T);
+	size_t HK = n2d_heads_width(c), B = at->B, T = at->T, n = n2d_sentences_rows(at);
+	struct n2d_attention a = attention(c, window(l->kind, c), at);
 	struct kept s = kept(c, (float *)keep, B, T), d = kept(c, ws, B, T); /* d.stat: the operator's workspace */
 	const float *q = s.qkv, *k = q + HK, *v = k + HK;
 	float *dq = d.qkv, *dk = dq + HK, *dv = dk + HK;
-	const int32_t *dirty = n2d_rows_dirty(c, len);
+	const int32_t *dirty = n2d_rows_dirty(c, at);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, dirty, B, T, c->D);
-	n2d_heads_out_bwd(ctx, c, d.o, dy, packed_out(ctx, l), B * T);
-	n2d_heads_out_weights(ctx, c, dparams, add, dy, s.o, B * T);
+	n2d_heads_out_bwd(ctx, c, d.o, dy, packed_out(ctx, l), n);
+	n2d_heads_out_weights(ctx, c, dparams, add, dy, s.o, n);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	if (materialised(l))
 		n2d_attention_mat_bwd(ctx, &a, dq, dk, dv, d.o, s.stat, q, k, v, d.stat);
 	else
 		n2d_attention_bwd(ctx, &a, dq, dk, dv, d.o, s.o, s.stat, q, k, v, d.stat);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	n2d_heads_turn(ctx, c, d.qkv, 3, 0, B, T, 1, d.stat);
+	n2d_heads_turn(ctx, c, d.qkv, 3, 0, at, 1, d.stat);
 	x = n2d_rows_clean(ctx, dx, x, dirty, B, T, c->D);
-	n2d_heads_in_weights(ctx, c, dparams, add, d.qkv, x, 0, 3, B * T);
-	n2d_heads_in_bwd(ctx, c, dx, 0, d.qkv, l->packed, 3, B * T); /* 0 in the padding, where d.qkv is */
+	n2d_heads_in_weights(ctx, c, dparams, add, d.qkv, x, 0, 3, n);
+	n2d_heads_in_bwd(ctx, c, dx, 0, d.qkv, l->packed, 3, n); /* 0 in the padding, where d.qkv is */
 	n2d_trace_part(ctx, part);
 }
 
@@ -202,7 +200,7 @@ static void step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y,
 	a.slots = s->slots, a.slots_row = s->room, a.slots_key = 1;
 	a.first = R && s->at > R ? s->at - R : 0;
 	n2d_heads_in_fwd(ctx, c, w.qkv, x, l->packed, 3, s->rows);
-	n2d_heads_turn(ctx, c, w.qkv, 3, s->at, s->rows, 1, 0, w.stat);
+	n2d_heads_turn(ctx, c, w.qkv, 3, s->at, &(struct n2d_sentences){.B = s->rows, .T = 1}, 0, w.stat);
 	for (size_t r = 0; r < s->rows; r++)
 		memcpy(cache + (s->at * s->width + r) * 2 * HK, w.qkv + r * 3 * HK + HK, 2 * HK * sizeof *cache);
 	n2d_attention_step(ctx, &a, w.o, w.qkv, cache, cache + HK, w.stat);
@@ -213,7 +211,7 @@ static void step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y,
 
 static double mixing(const struct n2d_layer_config *c, size_t R, size_t B, size_t T, int back)
 {
-	struct n2d_attention a = attention(c, R, NULL, B, T);
+	struct n2d_attention a = attention(c, R, &(struct n2d_sentences){.B = B, .T = T});
 	return n2d_heads_mixing_flops(c, &a, back);
 }
 
@@ -251,21 +249,21 @@ static double bytes_materialised(const struct n2d_layer_config *c, size_t B, siz
 }
 
 const struct n2d_layer_kind n2d_layer_self_attention = {
-	.name = "self-attention", .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)", .check = check,
+	.name = "self-attention", .ragged = 1, .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)", .check = check,
 	.params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
 	.forward = forward, .backward = backward, .weights = weights, .flops = flops, .mixing_flops = mixing_flops, .bytes = bytes,
 	.cache = cache, .step_workspace = step_workspace, .step = step,
 };
 
 const struct n2d_layer_kind n2d_layer_self_attention_materialised = {
-	.name = "self-attention-materialised", .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)",
+	.name = "self-attention-materialised", .ragged = 1, .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)",
 	.check = check_materialised, .params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack,
 	.saved = saved_materialised, .workspace = workspace_materialised, .forward = forward, .backward = backward,
 	.flops = flops, .mixing_flops = mixing_flops, .bytes = bytes_materialised,
 };
 
 const struct n2d_layer_kind n2d_layer_restricted_attention = {
-	.name = "restricted-attention", .table1 = "O(r n d)", .sequential = "O(1)", .path = "O(n/r)", .check = check_restricted,
+	.name = "restricted-attention", .ragged = 1, .table1 = "O(r n d)", .sequential = "O(1)", .path = "O(n/r)", .check = check_restricted,
 	.params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack, .saved = saved, .workspace = workspace,
 	.forward = forward, .backward = backward, .weights = weights, .flops = flops_restricted, .mixing_flops = mixing_flops_restricted,
 	.bytes = bytes,

@@ -70,28 +70,29 @@ static size_t workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config
 }
 
 static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x,
-		    const int32_t *len, size_t B, size_t T, float *ws)
+		    const struct n2d_sentences *at, float *ws)
 {
-	struct n2d_convolution s = shape(&l->c, len, B, T);
+	size_t B = at->B, T = at->T;
+	struct n2d_convolution s = shape(&l->c, at->len, B, T);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	(void)keep;
 	n2d_convolution_fwd(ctx, &s, y, x, l->packed, l->params + l->c.W * l->c.D * l->c.D, ws);
-	n2d_rows_clear(ctx, y, n2d_rows_dirty(&l->c, len), B, T, l->c.D);
+	n2d_rows_clear(ctx, y, n2d_rows_dirty(&l->c, at), B, T, l->c.D);
 	n2d_trace_part(ctx, part);
 }
 
 static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
-		     const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
+		     const float *x, const float *keep, const struct n2d_sentences *at, float *ws)
 {
-	size_t D = l->c.D;
-	struct n2d_convolution s = shape(&l->c, len, B, T);
+	size_t B = at->B, T = at->T, D = l->c.D;
+	struct n2d_convolution s = shape(&l->c, at->len, B, T);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	(void)keep;
-	dy = n2d_rows_clean(ctx, dx, dy, n2d_rows_dirty(&l->c, len), B, T, D);
+	dy = n2d_rows_clean(ctx, dx, dy, n2d_rows_dirty(&l->c, at), B, T, D);
 	n2d_convolution_weights(ctx, &s, dparams, add, dy, x, ws);
 	n2d_column_sums(ctx, dparams + l->c.W * D * D, add, dy, B * T, D, D);
 	n2d_convolution_bwd(ctx, &s, dx, dy, l->packed, ws); /* copies dy before it writes dx */
-	n2d_rows_clear(ctx, dx, len, B, T, D); /* windows reach into the padding */
+	n2d_rows_clear(ctx, dx, at->len, B, T, D); /* windows reach into the padding */
 	n2d_trace_part(ctx, part);
 }
 
@@ -195,27 +196,28 @@ static size_t workspace_separable(const struct n2d_ctx *ctx, const struct n2d_la
 }
 
 static void forward_separable(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x,
-			      const int32_t *len, size_t B, size_t T, float *ws)
+			      const struct n2d_sentences *at, float *ws)
 {
-	struct n2d_convolution s = shape(&l->c, len, B, T);
+	size_t B = at->B, T = at->T;
+	struct n2d_convolution s = shape(&l->c, at->len, B, T);
 	struct weights w = weights(&l->c, l->params);
 	float *z = keep ? keep : ws;
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	n2d_depthwise_fwd(ctx, &s, z, x, w.depth);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	n2d_linear_fwd(ctx, y, z, l->packed, w.bias, 0, B * T, l->c.D, l->c.D);
-	n2d_rows_clear(ctx, y, n2d_rows_dirty(&l->c, len), B, T, l->c.D);
+	n2d_rows_clear(ctx, y, n2d_rows_dirty(&l->c, at), B, T, l->c.D);
 	n2d_trace_part(ctx, part);
 }
 
 static void backward_separable(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add,
-			       const float *dy, const float *x, const float *z, const int32_t *len, size_t B, size_t T, float *dz)
+			       const float *dy, const float *x, const float *z, const struct n2d_sentences *at, float *dz)
 {
-	size_t D = l->c.D;
-	struct n2d_convolution s = shape(&l->c, len, B, T);
+	size_t B = at->B, T = at->T, D = l->c.D;
+	struct n2d_convolution s = shape(&l->c, at->len, B, T);
 	struct weights w = weights(&l->c, l->params), dw = weights(&l->c, dparams);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	dy = n2d_rows_clean(ctx, dx, dy, n2d_rows_dirty(&l->c, len), B, T, D); /* dx is written last */
+	dy = n2d_rows_clean(ctx, dx, dy, n2d_rows_dirty(&l->c, at), B, T, D); /* dx is written last */
 	n2d_linear_weights(ctx, dw.point, dw.bias, add, dy, z, B * T, D, D);
 	n2d_linear_bwd(ctx, dz, 0, dy, l->packed, B * T, D, D);
 	n2d_trace_part(ctx, N2D_PART_MIXING);

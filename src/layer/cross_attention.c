@@ -38,14 +38,16 @@ void n2d_cross_attention_pack(const struct n2d_ctx *ctx, const struct n2d_layer_
 	n2d_heads_out_pack(ctx, c, (float *)p.out, params);
 }
 
-static struct n2d_attention attention(const struct n2d_layer_config *c, const int32_t *len, const int32_t *memory_len, size_t B,
-				      size_t T, size_t S)
+static struct n2d_attention attention(const struct n2d_layer_config *c, const struct n2d_sentences *queries, const struct n2d_sentences *keys)
 {
 	size_t HK = n2d_heads_width(c);
-	struct n2d_attention a = n2d_heads_attention(c, HK, 2 * HK, B, T, S);
-	a.qlen = len;
-	a.klen = memory_len;
-	return a;
+	return n2d_heads_attention(c, HK, 2 * HK, queries, keys);
+}
+
+/* Of B sentences of T queries and S keys each. */
+static struct n2d_attention rectangle(const struct n2d_layer_config *c, size_t B, size_t T, size_t S)
+{
+	return attention(c, &(struct n2d_sentences){.B = B, .T = T}, &(struct n2d_sentences){.B = B, .T = S});
 }
 
 /* ---- what forward leaves for backward: q[B,T,H,K], kv[B,S,2,H,K], o[B,T,H,K], lse[B,H,T] */
@@ -84,7 +86,7 @@ size_t n2d_cross_attention_workspace(const struct n2d_ctx *ctx, const struct n2d
 	size_t keep = n2d_cross_attention_saved(c, B, T, S), memory = memory_floats(c, B, S);
 	if (n2d_mul(n2d_add(keep, memory), sizeof(float)) == N2D_TOO_LARGE)
 		return N2D_TOO_LARGE; /* the operators may assume that theirs fit */
-	struct n2d_attention a = attention(c, NULL, NULL, B, T, S);
+	struct n2d_attention a = rectangle(c, B, T, S);
 	size_t fwd = n2d_attention_fwd_workspace(ctx, &a), bwd = n2d_add(kept_floats(c, B, T, S), n2d_attention_bwd_workspace(ctx, &a));
 	return n2d_add(memory, !train ? n2d_add(keep, fwd) : fwd > bwd ? fwd : bwd);
 }
@@ -92,62 +94,64 @@ size_t n2d_cross_attention_workspace(const struct n2d_ctx *ctx, const struct n2d
 /* ---- forward and backward */
 
 void n2d_cross_attention_fwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x,
-			     const float *memory, const int32_t *len, const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws)
+			     const float *memory, const struct n2d_sentences *queries, const struct n2d_sentences *keys, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
+	size_t B = queries->B, T = queries->T, S = keys->T, n = n2d_sentences_rows(queries), n_keys = n2d_sentences_rows(keys);
 	struct packed p = packed(ctx, c, l->packed);
-	struct n2d_attention a = attention(c, len, memory_len, B, T, S);
+	struct n2d_attention a = attention(c, queries, keys);
 	float *clean = ws, *more = ws + memory_floats(c, B, S);
 	struct kept s = kept(c, keep ? keep : more, B, T, S);
 	if (!keep)
 		more += n2d_cross_attention_saved(c, B, T, S);
-	const int32_t *dirty = n2d_rows_dirty(c, len);
+	const int32_t *dirty = n2d_rows_dirty(c, queries);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	x = n2d_rows_clean(ctx, y, x, dirty, B, T, c->D); /* y is not needed yet */
-	memory = n2d_rows_clean(ctx, clean, memory, n2d_rows_dirty(c, memory_len), B, S, c->D);
-	n2d_heads_in_fwd(ctx, c, s.q, x, p.q, 1, B * T);
-	n2d_heads_in_fwd(ctx, c, s.kv, memory, p.kv, 2, B * S);
+	memory = n2d_rows_clean(ctx, clean, memory, n2d_rows_dirty(c, keys), B, S, c->D);
+	n2d_heads_in_fwd(ctx, c, s.q, x, p.q, 1, n);
+	n2d_heads_in_fwd(ctx, c, s.kv, memory, p.kv, 2, n_keys);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	n2d_attention_fwd(ctx, &a, s.o, s.lse, s.q, s.kv, s.kv + n2d_heads_width(c), more);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	n2d_heads_out_fwd(ctx, c, y, s.o, p.out, l->params, B * T);
+	n2d_heads_out_fwd(ctx, c, y, s.o, p.out, l->params, n);
 	n2d_rows_clear(ctx, y, dirty, B, T, c->D);
 	n2d_trace_part(ctx, part);
 }
 
-void n2d_cross_attention_weights(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *keep, const int32_t *len,
-				 const int32_t *memory_len, size_t B, size_t T, size_t S)
+void n2d_cross_attention_weights(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *keep,
+				 const struct n2d_sentences *queries, const struct n2d_sentences *keys)
 {
-	struct n2d_attention a = attention(&l->c, len, memory_len, B, T, S);
-	struct kept s = kept(&l->c, (float *)keep, B, T, S);
+	struct n2d_attention a = attention(&l->c, queries, keys);
+	struct kept s = kept(&l->c, (float *)keep, queries->B, queries->T, keys->T);
 	n2d_attention_weights(ctx, &a, P, s.q, s.kv);
 }
 
 void n2d_cross_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dmemory, float *dparams, int add,
-			     const float *dy, const float *x, const float *memory, const float *keep, const int32_t *len,
-			     const int32_t *memory_len, size_t B, size_t T, size_t S, float *ws)
+			     const float *dy, const float *x, const float *memory, const float *keep,
+			     const struct n2d_sentences *queries, const struct n2d_sentences *keys, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
+	size_t B = queries->B, T = queries->T, S = keys->T, n = n2d_sentences_rows(queries), n_keys = n2d_sentences_rows(keys);
 	size_t HK = n2d_heads_width(c);
 	struct packed p = packed(ctx, c, l->packed);
-	struct n2d_attention a = attention(c, len, memory_len, B, T, S);
+	struct n2d_attention a = attention(c, queries, keys);
 	float *clean = ws;
 	struct kept s = kept(c, (float *)keep, B, T, S), d = kept(c, ws + memory_floats(c, B, S), B, T, S); /* d.lse: the operator's workspace */
-	const int32_t *dirty = n2d_rows_dirty(c, len);
+	const int32_t *dirty = n2d_rows_dirty(c, queries);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, dirty, B, T, c->D);
-	n2d_heads_out_bwd(ctx, c, d.o, dy, p.out, B * T);
-	n2d_heads_out_weights(ctx, c, dparams, add, dy, s.o, B * T);
+	n2d_heads_out_bwd(ctx, c, d.o, dy, p.out, n);
+	n2d_heads_out_weights(ctx, c, dparams, add, dy, s.o, n);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	n2d_attention_bwd(ctx, &a, d.q, d.kv, d.kv + HK, d.o, s.o, s.lse, s.q, s.kv, s.kv + HK, d.lse);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	x = n2d_rows_clean(ctx, dx, x, dirty, B, T, c->D);
-	memory = n2d_rows_clean(ctx, clean, memory, n2d_rows_dirty(c, memory_len), B, S, c->D);
-	n2d_heads_in_weights(ctx, c, dparams, add, d.q, x, 0, 1, B * T);
-	n2d_heads_in_weights(ctx, c, dparams, add, d.kv, memory, 1, 2, B * S);
-	n2d_heads_in_bwd(ctx, c, dmemory, 1, d.kv, p.kv, 2, B * S); /* adds 0 in the padding, where d.kv is */
-	n2d_heads_in_bwd(ctx, c, dx, 0, d.q, p.q, 1, B * T);
+	memory = n2d_rows_clean(ctx, clean, memory, n2d_rows_dirty(c, keys), B, S, c->D);
+	n2d_heads_in_weights(ctx, c, dparams, add, d.q, x, 0, 1, n);
+	n2d_heads_in_weights(ctx, c, dparams, add, d.kv, memory, 1, 2, n_keys);
+	n2d_heads_in_bwd(ctx, c, dmemory, 1, d.kv, p.kv, 2, n_keys); /* adds 0 in the padding, where d.kv is */
+	n2d_heads_in_bwd(ctx, c, dx, 0, d.q, p.q, 1, n);
 	n2d_trace_part(ctx, part);
 }
 
@@ -168,7 +172,7 @@ size_t n2d_cross_attention_step_workspace(const struct n2d_ctx *ctx, const struc
 void n2d_cross_attention_project(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *kv, const float *memory,
 				 const int32_t *memory_len, size_t B, size_t S, float *ws)
 {
-	memory = n2d_rows_clean(ctx, ws, memory, n2d_rows_dirty(&l->c, memory_len), B, S, l->c.D);
+	memory = n2d_rows_clean(ctx, ws, memory, n2d_rows_dirty(&l->c, &(struct n2d_sentences){.len = memory_len}), B, S, l->c.D);
 	n2d_heads_in_fwd(ctx, &l->c, kv, memory, packed(ctx, &l->c, l->packed).kv, 2, B * S);
 }
 
@@ -192,6 +196,6 @@ void n2d_cross_attention_step(const struct n2d_ctx *ctx, const struct n2d_layer 
 
 double n2d_cross_attention_flops(const struct n2d_layer_config *c, size_t B, size_t T, size_t S, int backward)
 {
-	struct n2d_attention a = attention(c, NULL, NULL, B, T, S);
+	struct n2d_attention a = rectangle(c, B, T, S);
 	return n2d_heads_flops(c, (double)B * (double)T, (double)B * (double)S, backward) + n2d_heads_mixing_flops(c, &a, backward);
 }

@@ -96,36 +96,36 @@ static size_t workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config
 }
 
 static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x,
-		    const int32_t *len, size_t B, size_t T, float *ws)
+		    const struct n2d_sentences *s, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
-	size_t D = c->D, F = c->F, n = B * T;
+	size_t B = s->B, T = s->T, D = c->D, F = c->F, n = n2d_sentences_rows(s);
 	struct weights w = weights(c, l->params);
 	struct middle m = middle(c, keep ? keep : ws, B, T, keep != NULL);
-	len = n2d_rows_dirty(c, len);
+	const int32_t *dirty = n2d_rows_dirty(c, s);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	x = n2d_rows_clean(ctx, y, x, len, B, T, D); /* y is not needed yet */
+	x = n2d_rows_clean(ctx, y, x, dirty, B, T, D); /* y is not needed yet */
 	n2d_linear_fwd(ctx, m.z, x, l->packed, w.b1, c->activation == N2D_FFN_RELU, n, D, inner(c));
 	if (c->activation == N2D_FFN_GELU)
 		n2d_gelu_fwd(ctx, m.h, m.z, n, F);
 	else if (c->activation == N2D_FFN_SWIGLU)
 		n2d_swiglu_fwd(ctx, m.h, m.z, n, F);
 	n2d_linear_fwd(ctx, y, m.h, packed2(ctx, c, l->packed), w.b2, 0, n, F, D);
-	n2d_rows_clear(ctx, y, len, B, T, D);
+	n2d_rows_clear(ctx, y, dirty, B, T, D);
 	n2d_trace_part(ctx, part);
 }
 
 static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
-		     const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
+		     const float *x, const float *keep, const struct n2d_sentences *s, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
-	size_t D = c->D, F = c->F, n = B * T;
+	size_t B = s->B, T = s->T, D = c->D, F = c->F, n = n2d_sentences_rows(s);
 	struct weights d = weights(c, dparams);
 	struct middle m = middle(c, (float *)keep, B, T, 1), dm = middle(c, ws, B, T, 0);
-	len = n2d_rows_dirty(c, len);
+	const int32_t *dirty = n2d_rows_dirty(c, s);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
-	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);
+	dy = n2d_rows_clean(ctx, dx, dy, dirty, B, T, D);
 	n2d_linear_bwd(ctx, dm.h, 0, dy, packed2(ctx, c, l->packed), n, F, D);
 	n2d_linear_weights(ctx, d.w2, d.b2, add, dy, m.h, n, F, D);
 	switch (c->activation) {
@@ -133,7 +133,7 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 	case N2D_FFN_GELU: n2d_gelu_bwd(ctx, dm.z, dm.h, m.z, n, F); break;
 	case N2D_FFN_SWIGLU: n2d_swiglu_bwd(ctx, dm.z, dm.h, m.z, n, F); break;
 	}
-	x = n2d_rows_clean(ctx, dx, x, len, B, T, D);
+	x = n2d_rows_clean(ctx, dx, x, dirty, B, T, D);
 	n2d_linear_weights(ctx, d.w1, d.b1, add, dm.z, x, n, D, inner(c));
 	n2d_linear_bwd(ctx, dx, 0, dm.z, l->packed, n, D, inner(c)); /* 0 in the padding, where dz is */
 	n2d_trace_part(ctx, part);
@@ -151,7 +151,7 @@ static void step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y,
 		 const struct n2d_step *s, float *ws)
 {
 	(void)cache;
-	forward(ctx, l, y, NULL, x, NULL, s->rows, 1, ws);
+	forward(ctx, l, y, NULL, x, &(struct n2d_sentences){.B = s->rows, .T = 1}, ws);
 }
 
 static double flops(const struct n2d_layer_config *c, size_t B, size_t T, int back)
@@ -170,7 +170,7 @@ static double bytes(const struct n2d_layer_config *c, size_t B, size_t T, int ba
 }
 
 const struct n2d_layer_kind n2d_layer_ffn = {
-	.name = "ffn", .check = check, .params = params, .init = init, .packed = packed, .pack = pack, .saved = saved,
+	.name = "ffn", .ragged = 1, .check = check, .params = params, .init = init, .packed = packed, .pack = pack, .saved = saved,
 	.workspace = workspace, .forward = forward, .backward = backward, .flops = flops, .mixing_flops = mixing_flops,
 	.bytes = bytes, .cache = cache, .step_workspace = step_workspace, .step = step,
 };

@@ -150,14 +150,14 @@ void n2d_heads_in_weights(const struct n2d_ctx *ctx, const struct n2d_layer_conf
 
 size_t n2d_heads_table(const struct n2d_layer_config *c, size_t T) { return c->rotary ? n2d_floats(T, n2d_heads_d_k(c), 1) : 0; }
 
-void n2d_heads_turn(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *qk, size_t n, size_t first, size_t B, size_t T,
-		    int back, float *table)
+void n2d_heads_turn(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *qk, size_t n, size_t first,
+		    const struct n2d_sentences *s, int back, float *table)
 {
 	if (!c->rotary)
 		return;
 	size_t d = n2d_heads_d_k(c);
-	struct n2d_rotary r = {B, T, 2 * c->H, d, head(c), n * n2d_heads_width(c), back};
-	n2d_rotary_table(table, first, T, d);
+	struct n2d_rotary r = {n2d_sentences_rows(s), s->T, 2 * c->H, d, head(c), n * n2d_heads_width(c), s->at ? s->position : NULL, back};
+	n2d_rotary_table(table, first, s->T, d);
 	n2d_rotary(ctx, &r, qk, table);
 }
 
@@ -211,13 +211,14 @@ void n2d_heads_out_weights(const struct n2d_ctx *ctx, const struct n2d_layer_con
 
 static float scale(const struct n2d_layer_config *c) { return (float)(1 / sqrt((double)n2d_heads_d_k(c))); }
 
-struct n2d_attention n2d_heads_attention(const struct n2d_layer_config *c, size_t q_row, size_t kv_row, size_t B, size_t Tq, size_t Tk)
+struct n2d_attention n2d_heads_attention(const struct n2d_layer_config *c, size_t q_row, size_t kv_row, const struct n2d_sentences *queries,
+					 const struct n2d_sentences *keys)
 {
-	size_t K = head(c), HK = c->H * K;
+	size_t K = head(c), HK = c->H * K, Tq = queries->T, Tk = keys->T;
 	struct n2d_strides q = {Tq * q_row, K, q_row}, kv = {Tk * kv_row, K, kv_row}, o = {Tq * HK, K, HK};
 	return (struct n2d_attention){
-		.B = B, .H = c->H, .Tq = Tq, .Tk = Tk, .K = K, .q = q, .k = kv, .v = kv, .o = o,
-		.scale = scale(c),
+		.B = queries->B, .H = c->H, .Tq = Tq, .Tk = Tk, .K = K, .q = q, .k = kv, .v = kv, .o = o, .scale = scale(c),
+		.qlen = queries->len, .klen = keys->len, .q_at = queries->at, .k_at = keys->at,
 	};
 }
 

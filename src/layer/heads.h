@@ -34,11 +34,11 @@ void n2d_heads_in_bwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *
 void n2d_heads_in_weights(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, int add, const float *dy,
 			  const float *x, size_t first, size_t n, size_t rows);
 
-/* Rotary positions first .. first + T - 1 of q and k in qk[B,T,n,H,K], n >= 2, or back; nothing unless the configuration has them.
- * table: workspace. */
+/* Rotary positions of q and k in qk[rows,n,H,K], n >= 2, sentences beginning at position `first`, or back; nothing unless the configuration
+ * has them. table: workspace. */
 size_t n2d_heads_table(const struct n2d_layer_config *c, size_t T);
-void n2d_heads_turn(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *qk, size_t n, size_t first, size_t B, size_t T,
-		    int back, float *table);
+void n2d_heads_turn(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *qk, size_t n, size_t first,
+		    const struct n2d_sentences *s, int back, float *table);
 
 /* The projection of the heads' outputs o[rows,H,K] to y[rows,D]. */
 size_t n2d_heads_out_packed(const struct n2d_ctx *ctx, const struct n2d_layer_config *c);
@@ -50,9 +50,9 @@ void n2d_heads_out_bwd(const struct n2d_ctx *ctx, const struct n2d_layer_config 
 void n2d_heads_out_weights(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, int add, const float *dy,
 			   const float *o, size_t rows);
 
-/* The attention of all heads between them: q in rows of q_row floats, k and v in rows of kv_row, o[B,Tq,H,K]. */
-struct n2d_attention n2d_heads_attention(const struct n2d_layer_config *c, size_t q_row, size_t kv_row, size_t B, size_t Tq,
-					 size_t Tk);
+/* The attention of all heads between them: q in rows of q_row floats, k and v in rows of kv_row, o in rows of [H,K]. */
+struct n2d_attention n2d_heads_attention(const struct n2d_layer_config *c, size_t q_row, size_t kv_row, const struct n2d_sentences *queries,
+					 const struct n2d_sentences *keys);
 
 /* The same of one query a row, with q in rows of q_row floats and keys [0, end): where they lie is left open. */
 struct n2d_attention_step n2d_heads_step(const struct n2d_layer_config *c, size_t rows, size_t q_row, size_t end);

@@ -1,4 +1,4 @@
-/* One interface to every sequence layer: x[B,T,D] -> y[B,T,D].
+/* One interface to every sequence layer: x[B,T,D] -> y[B,T,D], or without the padding x[rows,D] -> y[rows,D].
  *
  * All parameters lie in one array of floats, all gradients in another of the same layout. The
  * caller owns all memory; sizes come from the functions below (floats; N2D_TOO_LARGE passes).
@@ -23,6 +23,18 @@
 #include "base/rng.h"
 
 enum n2d_ffn_activation { N2D_FFN_RELU, N2D_FFN_GELU, N2D_FFN_SWIGLU };
+
+/* The sentences of a batch, and which rows of x are theirs. */
+struct n2d_sentences {
+	size_t B, T;        /* how many, and the length of the longest or more */
+	const int32_t *len; /* [B]; NULL: all T */
+	/* [B + 1]; NULL: sentence b begins at row b T, with padding behind it. Else it has rows at[b] .. at[b + 1] - 1, len[b] of them, there is
+	 * no padding, and position[rows] says where in its sentence a row stands. Only for kinds that are `ragged`. */
+	const int32_t *at, *position;
+};
+
+static inline size_t n2d_sentences_rows(const struct n2d_sentences *s) { return s->at ? (size_t)s->at[s->B] : s->B * s->T; }
+static inline size_t n2d_sentence_row(const struct n2d_sentences *s, size_t b) { return s->at ? (size_t)s->at[b] : b * s->T; }
 
 struct n2d_layer_config {
 	size_t D;        /* model width */
@@ -52,6 +64,7 @@ struct n2d_layer;
 
 struct n2d_layer_kind {
 	const char *name;  /* "self-attention" */
+	int ragged;        /* takes sentences without padding between them */
 	const char *table1; /* complexity per layer as Table 1 states it, "O(n^2 d)"; NULL: not a row of it */
 	const char *sequential, *path; /* the other two columns */
 	/* -1 and a message when the configuration is impossible. */
@@ -64,12 +77,11 @@ struct n2d_layer_kind {
 	/* train: of forward with saved and backward; else of forward without. */
 	size_t (*workspace)(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t B, size_t T, int train);
 	void (*forward)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *saved, const float *x,
-			const int32_t *len, size_t B, size_t T, float *ws);
+			const struct n2d_sentences *s, float *ws);
 	void (*backward)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, const float *dy,
-			 const float *x, const float *saved, const int32_t *len, size_t B, size_t T, float *ws);
+			 const float *x, const float *saved, const struct n2d_sentences *s, float *ws);
 	/* Attention's weights P[B,H,T,T] of a forward pass with `saved` (op/attention.h). NULL: this kind has none. */
-	void (*weights)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *saved, const int32_t *len, size_t B,
-			size_t T);
+	void (*weights)(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *P, const float *saved, const struct n2d_sentences *s);
 	/* Decoding: y[rows,D] from x[rows,D], what forward of a causal layer gives at position s->at, and the cache of positions before.
 	 * The cache's floats, and those of workspace. NULL: this kind is not for decoding. */
 	size_t (*cache)(const struct n2d_layer_config *c, size_t width, size_t room);

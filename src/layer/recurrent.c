@@ -67,16 +67,16 @@ static size_t workspace_of(enum n2d_cell cell, size_t D, size_t B, size_t T, int
 /* ---- forward */
 
 static void forward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep,
-		       const float *x, const int32_t *len, size_t B, size_t T, float *ws)
+		       const float *x, const struct n2d_sentences *at, float *ws)
 {
-	size_t D = l->c.D, GD = n2d_recurrent_gates(cell) * D, S = n2d_recurrent_segments(cell);
+	size_t B = at->B, T = at->T, D = l->c.D, GD = n2d_recurrent_gates(cell) * D, S = n2d_recurrent_segments(cell);
 	struct n2d_recurrent r = {cell, B, T, D};
 	struct n2d_recurrent_parts p = n2d_recurrent_parts(cell, ctx, D, l->packed);
 	float *state = ws, *more = ws + n2d_recurrent_workspace(&r);
 	struct kept s = {y, more, cell == N2D_RNN ? y : cell == N2D_LSTM ? more + n2d_floats(B, D, 1) : more};
 	if (keep)
 		s = kept(cell, D, keep, B, T);
-	len = n2d_rows_dirty(&l->c, len); /* steps do not look ahead: padding needs no more than to be finite */
+	const int32_t *len = n2d_rows_dirty(&l->c, at); /* steps do not look ahead: padding needs no more than to be finite */
 	struct n2d_gemm g = n2d_gemm_plain(0, 1, B * T, GD, D);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	/* y is not needed yet, unless rnn's product goes there */
@@ -155,16 +155,16 @@ static void recurrent_grad(const struct grad *d, const struct n2d_recurrent_weig
 }
 
 static void backward_of(enum n2d_cell cell, const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add,
-			const float *dy, const float *x, const float *keep, const int32_t *len, size_t B, size_t T, float *ws)
+			const float *dy, const float *x, const float *keep, const struct n2d_sentences *at, float *ws)
 {
-	size_t D = l->c.D, G = n2d_recurrent_gates(cell), S = n2d_recurrent_segments(cell), first = cell == N2D_GRU;
+	size_t B = at->B, T = at->T, D = l->c.D, G = n2d_recurrent_gates(cell), S = n2d_recurrent_segments(cell), first = cell == N2D_GRU;
 	struct n2d_recurrent r = {cell, B, T, D};
 	struct n2d_recurrent_parts p = n2d_recurrent_parts(cell, ctx, D, l->packed);
 	struct n2d_recurrent_weights dw = n2d_recurrent_weights(cell, D, dparams);
 	struct kept s = kept(cell, D, (float *)keep, B, T);
 	float *sum = ws + n2d_recurrent_workspace(&r), *da = sum + n2d_recurrent_bias(cell, D);
 	struct grad d = {ctx, cell, B, T, D, S, da, add};
-	len = n2d_rows_dirty(&l->c, len);
+	const int32_t *len = n2d_rows_dirty(&l->c, at);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	/* dx is written last: until then it holds first dy, then x without their padding. */
 	dy = n2d_rows_clean(ctx, dx, dy, len, B, T, D);
@@ -221,15 +221,14 @@ static double bytes_of(enum n2d_cell cell, size_t D, size_t B, size_t T, int bac
 		return (void)ctx, workspace_of(cell, c->D, B, T, train); \
 	} \
 	static void id##_forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y, float *keep, const float *x, \
-				 const int32_t *len, size_t B, size_t T, float *ws) \
+				 const struct n2d_sentences *s, float *ws) \
 	{ \
-		forward_of(cell, ctx, l, y, keep, x, len, B, T, ws); \
+		forward_of(cell, ctx, l, y, keep, x, s, ws); \
 	} \
 	static void id##_backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *dx, float *dparams, int add, \
-				  const float *dy, const float *x, const float *keep, const int32_t *len, size_t B, size_t T, \
-				  float *ws) \
+				  const float *dy, const float *x, const float *keep, const struct n2d_sentences *s, float *ws) \
 	{ \
-		backward_of(cell, ctx, l, dx, dparams, add, dy, x, keep, len, B, T, ws); \
+		backward_of(cell, ctx, l, dx, dparams, add, dy, x, keep, s, ws); \
 	} \
 	static double id##_flops(const struct n2d_layer_config *c, size_t B, size_t T, int back) \
 	{ \

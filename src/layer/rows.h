@@ -12,8 +12,11 @@
 
 static inline size_t n2d_row_count(const int32_t *len, size_t b, size_t T) { return len ? (size_t)len[b] : T; }
 
-/* The lengths by which rows are cleaned and cleared: none where the configuration says that the padding is finite. */
-static inline const int32_t *n2d_rows_dirty(const struct n2d_layer_config *c, const int32_t *len) { return c->finite ? NULL : len; }
+/* The lengths by which rows are cleaned and cleared: none where the configuration says that the padding is finite, or there is none. */
+static inline const int32_t *n2d_rows_dirty(const struct n2d_layer_config *c, const struct n2d_sentences *s)
+{
+	return c->finite || s->at ? NULL : s->len;
+}
 
 /* x itself when there is no padding; else copy[B,T,D] = x with zeros in the padding. */
 const float *n2d_rows_clean(const struct n2d_ctx *ctx, float *copy, const float *x, const int32_t *len, size_t B, size_t T,

@@ -39,12 +39,13 @@ void n2d_plan_nodes(struct n2d_cursor *c, struct n2d_activations *side, const st
 	}
 }
 
-/* S: of the other side, for cross-attention. */
+/* S: of the other side, for cross-attention. There is room for the padding, whether or not a batch is laid out with it. */
 static void lay_side(struct n2d_cursor *c, struct n2d_activations *side, const struct n2d_transformer *m, const struct n2d_stack *s, size_t B,
 		     size_t T, size_t S, int train)
 {
-	side->B = B;
-	side->T = T;
+	side->at = (int32_t *)n2d_take(c, n2d_add(B, 1));
+	side->position = (int32_t *)n2d_take(c, n2d_mul(B, T));
+	side->id = (int32_t *)n2d_take(c, n2d_mul(B, T));
 	n2d_plan_nodes(c, side, s, n2d_mul(B, T), m->c.d_model, train);
 	for (size_t i = 0; i < s->n; i++)
 		side->saved[i] = train ? n2d_take(c, n2d_sublayer_saved(&s->sublayers[i], B, T, S)) : NULL;
@@ -68,7 +69,7 @@ static size_t lay(struct n2d_pass *p, float *base, const struct n2d_ctx *ctx, co
 	lay_side(&c, &p->source, m, &m->encoder, B, S, 0, train);
 	lay_side(&c, &p->target, m, &m->decoder, B, T, S, train);
 	p->row_nll = n2d_take(&c, n2d_mul(B, T));
-	p->row_position = (int32_t *)n2d_take(&c, longest);
+	p->row_target = (int32_t *)n2d_take(&c, n2d_mul(B, T));
 	for (int i = 0; i < (train ? 3 : 1); i++)
 		p->grad[i] = n2d_take(&c, n2d_mul(longest, D));
 	p->dmemory = train ? n2d_take(&c, n2d_mul(n2d_mul(B, S), D)) : NULL;

@@ -28,9 +28,9 @@ void n2d_sublayer_forward(const struct n2d_run *r, size_t i, float *y, const flo
 	const struct n2d_sublayer *s = &r->stack->sublayers[i];
 	const struct n2d_activations *q = r->side, *k = r->memory;
 	if (s->kind == N2D_SUBLAYER_CROSS)
-		n2d_cross_attention_fwd(r->ctx, &s->layer, y, q->saved[i], x, k->out, q->len, k->len, q->B, q->T, k->T, r->ws);
+		n2d_cross_attention_fwd(r->ctx, &s->layer, y, q->saved[i], x, k->out, &q->s, &k->s, r->ws);
 	else
-		s->layer.kind->forward(r->ctx, &s->layer, y, q->saved[i], x, q->len, q->B, q->T, r->ws);
+		s->layer.kind->forward(r->ctx, &s->layer, y, q->saved[i], x, &q->s, r->ws);
 }
 
 static void sublayer_backward(const struct n2d_run *r, size_t i, float *dx, const float *dy, float *grads, float *dmemory)
@@ -40,10 +40,10 @@ static void sublayer_backward(const struct n2d_run *r, size_t i, float *dx, cons
 	const float *x = q->nodes[i].y;
 	n2d_trace_where(r->ctx, where(r, s));
 	if (s->kind == N2D_SUBLAYER_CROSS)
-		n2d_cross_attention_bwd(r->ctx, &s->layer, dx, dmemory, grads + s->at, r->add, dy, x, k->out, q->saved[i], q->len, k->len, q->B,
-					q->T, k->T, r->ws);
+		n2d_cross_attention_bwd(r->ctx, &s->layer, dx, dmemory, grads + s->at, r->add, dy, x, k->out, q->saved[i], &q->s, &k->s,
+					r->ws);
 	else
-		s->layer.kind->backward(r->ctx, &s->layer, dx, grads + s->at, r->add, dy, x, q->saved[i], q->len, q->B, q->T, r->ws);
+		s->layer.kind->backward(r->ctx, &s->layer, dx, grads + s->at, r->add, dy, x, q->saved[i], &q->s, r->ws);
 }
 
 size_t n2d_sublayer_saved(const struct n2d_sublayer *s, size_t B, size_t T, size_t S)
@@ -83,7 +83,7 @@ static struct n2d_norm norm_of(const struct n2d_run *r, size_t i, struct n2d_dro
 		kind = N2D_NORM_NONE;
 	*d = r->dropout;
 	d->stream[1] = r->first_site + (uint32_t)i;
-	return (struct n2d_norm){kind, r->side->B * r->side->T, r->m->c.d_model, EPS, has_dropout(r, i) ? d : NULL};
+	return (struct n2d_norm){kind, r->side->rows, r->m->c.d_model, EPS, has_dropout(r, i) ? d : NULL};
 }
 
 /* The residual stream before node i. */

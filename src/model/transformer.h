@@ -7,8 +7,9 @@
  *	n2d_transformer_forward(ctx, &m, &pass, &batch, &dropout);
  *	n2d_transformer_loss(...); n2d_transformer_backward(...);
  *
- * Activations are [B,S,D] and [B,T,D]. Padding is carried along finite and never read into a result, its gradient is 0: a sentence
- * gives the same bits alone and in a batch. Results do not depend on the number of threads. */
+ * Activations are rows of D floats, a row a token: n2d_transformer_forward leaves the padding of a batch out, where all of the model's
+ * layers can do without (`ragged`). Otherwise they are [B,S,D] and [B,T,D], padding is carried along finite and never read into a result, and
+ * its gradient is 0. Either way a sentence gives the same bits alone and in a batch. Results do not depend on the number of threads. */
 #ifndef N2D_TRANSFORMER_H
 #define N2D_TRANSFORMER_H
 
@@ -72,11 +73,13 @@ struct n2d_dropout_key {
 
 struct n2d_node;
 
-/* The activations of one batch. out [B,T,D]: the decoder's output. */
+/* The activations of one batch: `rows` rows, those of sentence b from n2d_sentence_row(&s, b) on. */
 struct n2d_activations {
-	size_t B, T;
-	const int32_t *len;
-	float *embedded;         /* [B,T,D] */
+	struct n2d_sentences s;
+	size_t rows;
+	int32_t *at, *position;  /* room for those of s */
+	int32_t *id;             /* [rows], words */
+	float *embedded;         /* [rows,D] */
 	struct n2d_node *nodes;  /* a node's t, y, mean, rstd */
 	float **saved, *out;     /* each sublayer's; the last node's y */
 };
@@ -88,9 +91,9 @@ struct n2d_pass {
 	struct n2d_activations source, target;
 	float *positions;      /* [positions_rows, D], sinusoidal */
 	size_t positions_rows;
-	float *row_nll;        /* [B,T], after n2d_transformer_loss */
+	float *row_nll;        /* [target.rows], after n2d_transformer_loss */
+	int32_t *row_target;   /* the words to be predicted */
 	float *dmemory, *grad[3], *ws; /* gradients on their way; workspace */
-	int32_t *row_position;
 };
 
 /* Bytes of the activations of a batch, training or inference, before anything is allocated; N2D_TOO_LARGE passes. */
@@ -114,10 +117,10 @@ int n2d_pass_shape(struct n2d_pass *p, const struct n2d_ctx *ctx, const struct n
 /* Encoder and decoder (teacher forcing): p->source.out and p->target.out. */
 void n2d_transformer_forward(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
 			     const struct n2d_dropout_key *dropout);
-/* The encoder alone: p->source.out; target and trg_* of the batch are not looked at. */
+/* The encoder alone: p->source.out[B,S,D]; target and trg_* of the batch are not looked at. */
 void n2d_transformer_encode(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
 			    const struct n2d_dropout_key *dropout);
-/* The decoder alone, over the memory in p->source.out, which may be the caller's: p->target.out. src of the batch is not looked at. */
+/* The decoder alone, over the memory in p->source.out[B,S,D], which may be the caller's: p->target.out[B,T,D]. src of the batch is not looked at. */
 void n2d_transformer_decode(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
 			    const struct n2d_dropout_key *dropout);
 
@@ -127,7 +130,7 @@ void n2d_transformer_loss(const struct n2d_ctx *ctx, const struct n2d_transforme
 			  struct n2d_loss_sum *sum, double eps, double weight, float *grads, int add);
 
 /* After loss with grads: the rest of the gradients, with the same add: together they write all of grads but the gaps between parameters. The same dropout as forward. */
-void n2d_transformer_backward(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p, const struct n2d_batch *b,
+void n2d_transformer_backward(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p,
 			      const struct n2d_dropout_key *dropout, float *grads, int add);
 
 /* FLOPs of the products of one pass over unpadded [B,S], [B,T]: forward, or forward and backward. */

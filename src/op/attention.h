@@ -27,6 +27,9 @@ struct n2d_attention {
 	struct n2d_strides q, k, v, o; /* gradients use the strides of what they are gradients of */
 	const int32_t *klen;           /* [B], visible keys of each sentence, or NULL for Tk */
 	const int32_t *qlen;           /* [B], rows of each sentence; those behind see no key. NULL for Tq */
+	/* [B + 1], or NULL: sentences lie without padding between them, b's rows of Q and O are rows at[b] .. at[b + 1] - 1, qlen[b] of
+	 * them, and those of K and V likewise, klen[b] of them; sb of their strides is not looked at. */
+	const int32_t *q_at, *k_at;
 	int causal;
 	size_t window; /* R; 0 for no window */
 	float scale;   /* 1/sqrt(d_k) */

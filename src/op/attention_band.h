@@ -15,7 +15,14 @@ struct n2d_band n2d_attention_band(const struct n2d_attention *a, size_t b);
 /* i in [0, n]. */
 static inline size_t n2d_clamp(ptrdiff_t i, size_t n) { return i < 0 ? 0 : (size_t)i < n ? (size_t)i : n; }
 
-/* The first element of head (b, h). */
-static inline size_t n2d_head(struct n2d_strides s, size_t b, size_t h) { return b * s.sb + h * s.sh; }
+/* The first element of head (b, h); at: q_at or k_at. */
+static inline size_t n2d_head(struct n2d_strides s, const int32_t *at, size_t b, size_t h)
+{
+	return (at ? (size_t)at[b] * s.st : b * s.sb) + h * s.sh;
+}
+
+/* Rows of sentence b that are there, padding too; T: Tq or Tk. Of the whole batch. */
+static inline size_t n2d_rows_there(const int32_t *at, size_t b, size_t T) { return at ? (size_t)(at[b + 1] - at[b]) : T; }
+static inline size_t n2d_all_rows(const int32_t *at, size_t B, size_t T) { return at ? (size_t)at[B] : B * T; }
 
 #endif

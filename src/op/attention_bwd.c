@@ -33,16 +33,16 @@ static void pack(const struct n2d_attn_job *j, size_t block)
 	size_t t = block * N2D_ATTN_KEYS, rows = n2d_attn_part(j->band.row1, t), keys = n2d_attn_part(j->band.keys, t);
 	for (size_t h = j->h0; rows && h < j->h0 + j->heads; h++) {
 		struct packed p = packed(j, h);
-		size_t q = n2d_head(a->q, j->b, h) + t * a->q.st, o = n2d_head(a->o, j->b, h) + t * a->o.st;
+		size_t q = n2d_head(a->q, a->q_at, j->b, h) + t * a->q.st, o = n2d_head(a->o, a->q_at, j->b, h) + t * a->o.st;
 		n2d_attn_pack_rows(j, p.q, j->Q + q, a->scale, t, rows, a->q.st);
 		n2d_attn_pack_rows(j, p.d, j->dO + o, 1, t, rows, a->o.st);
 		k->attn_delta(p.delta + t, j->dO + o, j->O_in + o, rows, a->K, a->o.st);
 	}
 	for (size_t h = j->h0; keys && h < j->h0 + j->heads; h++) {
 		struct packed p = packed(j, h);
-		const float *K = j->K + n2d_head(a->k, j->b, h) + t * a->k.st;
+		const float *K = j->K + n2d_head(a->k, a->k_at, j->b, h) + t * a->k.st;
 		k->attn_pack(p.kt + t * a->K, K, keys, a->K, a->k.st);
-		k->attn_pack(p.vt + t * a->K, j->V + n2d_head(a->v, j->b, h) + t * a->v.st, keys, a->K, a->v.st);
+		k->attn_pack(p.vt + t * a->K, j->V + n2d_head(a->v, a->k_at, j->b, h) + t * a->v.st, keys, a->K, a->v.st);
 		k->attn_panel(p.k + t * j->plan.wide, K, a->scale, keys, a->K, a->k.st);
 	}
 }
@@ -63,7 +63,7 @@ struct part {
  * take all rows: seven products in place of five, but of every element the same. */
 static struct part part(const struct n2d_attn_job *j, size_t task)
 {
-	size_t Tq = j->a->Tq, Tk = j->a->Tk, n = j->passes->tasks / 2, rows, keys;
+	size_t Tq = n2d_rows_there(j->a->q_at, j->b, j->a->Tq), Tk = n2d_rows_there(j->a->k_at, j->b, j->a->Tk), n = j->passes->tasks / 2, rows, keys;
 	if (j->passes->tasks == 1)
 		return (struct part){0, Tq, 0, Tk, 1, 1};
 	rows = (Tq + n - 1) / n, keys = n2d_round_up((Tk + n - 1) / n, N2D_ATTN_KEYS);
@@ -85,13 +85,13 @@ static void tiles(const struct n2d_attn_job *j, size_t h, const struct part *x, 
 	const struct n2d_attention *a = j->a;
 	const struct n2d_kernels *k = j->ctx->k;
 	const struct n2d_band *w = &j->band;
-	size_t q = n2d_head(a->q, j->b, h) + i0 * a->q.st, wide = j->plan.wide;
+	size_t q = n2d_head(a->q, a->q_at, j->b, h) + i0 * a->q.st, wide = j->plan.wide;
 	struct packed p = packed(j, h);
 	struct n2d_attn_bwd y = {.q = p.q + i0 * k->attn_nr, .d = p.d + i0 * k->attn_nr, .q_next = a->Tq * k->attn_nr, .start = 1};
 	y.lse = j->lse_in + (j->b * a->H + h) * a->Tq + i0, y.delta = p.delta + i0;
 	y.rows = i1 - i0, y.width = a->K, y.lddq = a->q.st, y.lddk = a->k.st, y.lddv = a->v.st;
 	for (; t < last; t += N2D_ATTN_KEYS) {
-		float *dk = j->dK + n2d_head(a->k, j->b, h) + t * a->k.st, *dv = j->dV + n2d_head(a->v, j->b, h) + t * a->v.st;
+		float *dk = j->dK + n2d_head(a->k, a->k_at, j->b, h) + t * a->k.st, *dv = j->dV + n2d_head(a->v, a->k_at, j->b, h) + t * a->v.st;
 		y.kt = p.kt + t * a->K, y.vt = p.vt + t * a->K, y.k = p.k + t * wide, y.keys = n2d_attn_part(w->keys, t);
 		y.first = w->first + (ptrdiff_t)i0 - (ptrdiff_t)t, y.end = w->end + (ptrdiff_t)i0 - (ptrdiff_t)t;
 		k->attn_bwd(x->dq ? j->dQ + q : NULL, x->dk ? dk : NULL, x->dk ? dv : NULL, &y);
@@ -105,7 +105,7 @@ static void work(const struct n2d_attn_job *j, size_t h, size_t task, float *ws)
 	const struct n2d_attention *a = j->a;
 	const struct n2d_band *w = &j->band;
 	struct part x = part(j, task);
-	float *dq = j->dQ + n2d_head(a->q, j->b, h), *dk = j->dK + n2d_head(a->k, j->b, h), *dv = j->dV + n2d_head(a->v, j->b, h);
+	float *dq = j->dQ + n2d_head(a->q, a->q_at, j->b, h), *dk = j->dK + n2d_head(a->k, a->k_at, j->b, h), *dv = j->dV + n2d_head(a->v, a->k_at, j->b, h);
 	/* Rows [i0, i1) and keys [t, end) are written by the kernels. */
 	size_t i0 = x.i0 > w->row0 ? x.i0 : w->row0, i1 = n2d_attn_least(x.i1, w->row1), t = x.t0, end = x.t0;
 	if (i0 < i1) {
@@ -135,14 +135,14 @@ void n2d_attention_bwd(const struct n2d_ctx *ctx, const struct n2d_attention *a,
 {
 	struct n2d_call call;
 	if (n2d_attn_open(ctx, &call, "attention_bwd", a, 2.5)) {
-		n2d_trace_read(&call, dO, a->B * a->Tq, n2d_attn_span(a, a->o), a->o.st, reach(a));
-		n2d_trace_read(&call, O, a->B * a->Tq, n2d_attn_span(a, a->o), a->o.st, reach(a));
-		n2d_trace_read(&call, Q, a->B * a->Tq, n2d_attn_span(a, a->q), a->q.st, reach(a));
-		n2d_trace_read(&call, K, a->B * a->Tk, n2d_attn_span(a, a->k), a->k.st, reach(a));
-		n2d_trace_read(&call, V, a->B * a->Tk, n2d_attn_span(a, a->v), a->v.st, reach(a));
-		n2d_trace_write(&call, dQ, a->B * a->Tq, n2d_attn_span(a, a->q), a->q.st);
-		n2d_trace_write(&call, dK, a->B * a->Tk, n2d_attn_span(a, a->k), a->k.st);
-		n2d_trace_write(&call, dV, a->B * a->Tk, n2d_attn_span(a, a->v), a->v.st);
+		n2d_trace_read(&call, dO, n2d_all_rows(a->q_at, a->B, a->Tq), n2d_attn_span(a, a->o), a->o.st, reach(a));
+		n2d_trace_read(&call, O, n2d_all_rows(a->q_at, a->B, a->Tq), n2d_attn_span(a, a->o), a->o.st, reach(a));
+		n2d_trace_read(&call, Q, n2d_all_rows(a->q_at, a->B, a->Tq), n2d_attn_span(a, a->q), a->q.st, reach(a));
+		n2d_trace_read(&call, K, n2d_all_rows(a->k_at, a->B, a->Tk), n2d_attn_span(a, a->k), a->k.st, reach(a));
+		n2d_trace_read(&call, V, n2d_all_rows(a->k_at, a->B, a->Tk), n2d_attn_span(a, a->v), a->v.st, reach(a));
+		n2d_trace_write(&call, dQ, n2d_all_rows(a->q_at, a->B, a->Tq), n2d_attn_span(a, a->q), a->q.st);
+		n2d_trace_write(&call, dK, n2d_all_rows(a->k_at, a->B, a->Tk), n2d_attn_span(a, a->k), a->k.st);
+		n2d_trace_write(&call, dV, n2d_all_rows(a->k_at, a->B, a->Tk), n2d_attn_span(a, a->v), a->v.st);
 	}
 	struct n2d_attn_job j = {.ctx = ctx, .a = a, .plan = plan(ctx, a)};
 	struct n2d_attn_passes passes = {pack, work, tasks(ctx, a, j.plan.apart)};

@@ -52,11 +52,11 @@ static void pack(const struct n2d_attn_job *j, size_t block)
 	const struct n2d_kernels *k = j->ctx->k;
 	size_t t = block * N2D_ATTN_KEYS, rows = n2d_attn_part(j->band.row1, t), keys = n2d_attn_part(j->band.keys, t);
 	for (size_t h = j->h0; rows && h < j->h0 + j->heads; h++)
-		n2d_attn_pack_rows(j, packed(j, h).q, j->Q + n2d_head(a->q, j->b, h) + t * a->q.st, a->scale, t, rows, a->q.st);
+		n2d_attn_pack_rows(j, packed(j, h).q, j->Q + n2d_head(a->q, a->q_at, j->b, h) + t * a->q.st, a->scale, t, rows, a->q.st);
 	for (size_t h = j->h0; keys && h < j->h0 + j->heads; h++) {
 		struct packed p = packed(j, h);
-		k->attn_pack(p.kt + t * a->K, j->K + n2d_head(a->k, j->b, h) + t * a->k.st, keys, a->K, a->k.st);
-		k->attn_panel(p.v + t * j->plan.wide, j->V + n2d_head(a->v, j->b, h) + t * a->v.st, 1, keys, a->K, a->v.st);
+		k->attn_pack(p.kt + t * a->K, j->K + n2d_head(a->k, a->k_at, j->b, h) + t * a->k.st, keys, a->K, a->k.st);
+		k->attn_panel(p.v + t * j->plan.wide, j->V + n2d_head(a->v, a->k_at, j->b, h) + t * a->v.st, 1, keys, a->K, a->v.st);
 	}
 }
 
@@ -78,7 +78,7 @@ static void rows_of(const struct n2d_attn_job *j, size_t h, size_t i0, size_t ro
 		k->attn_fwd(o, mx, sum, &x);
 		x.start = 0;
 	}
-	k->attn_end(j->O + n2d_head(a->o, j->b, h) + i0 * a->o.st, j->lse ? j->lse + (j->b * a->H + h) * a->Tq + i0 : NULL, o, mx,
+	k->attn_end(j->O + n2d_head(a->o, a->q_at, j->b, h) + i0 * a->o.st, j->lse ? j->lse + (j->b * a->H + h) * a->Tq + i0 : NULL, o, mx,
 		    sum, rows, a->K, a->o.st, wide);
 }
 
@@ -87,7 +87,7 @@ static void unseen(const struct n2d_attn_job *j, size_t h, size_t from, size_t t
 {
 	const struct n2d_attention *a = j->a;
 	for (size_t i = from; i < to; i++) {
-		memset(j->O + n2d_head(a->o, j->b, h) + i * a->o.st, 0, a->K * sizeof(float));
+		memset(j->O + n2d_head(a->o, a->q_at, j->b, h) + i * a->o.st, 0, a->K * sizeof(float));
 		if (j->lse)
 			j->lse[(j->b * a->H + h) * a->Tq + i] = -INFINITY;
 	}
@@ -95,7 +95,8 @@ static void unseen(const struct n2d_attn_job *j, size_t h, size_t from, size_t t
 
 static void work(const struct n2d_attn_job *j, size_t h, size_t task, float *ws)
 {
-	size_t i0 = task * j->plan.chunk, i1 = j->a->Tq - i0 < j->plan.chunk ? j->a->Tq : i0 + j->plan.chunk;
+	size_t rows = n2d_rows_there(j->a->q_at, j->b, j->a->Tq);
+	size_t i0 = n2d_attn_least(task * j->plan.chunk, rows), i1 = n2d_attn_least(i0 + j->plan.chunk, rows);
 	size_t from = j->band.row0 > i0 ? j->band.row0 : i0, to = j->band.row1 < i1 ? j->band.row1 : i1;
 	if (from >= to)
 		from = to = i0;
@@ -112,10 +113,10 @@ void n2d_attention_fwd(const struct n2d_ctx *ctx, const struct n2d_attention *a,
 {
 	struct n2d_call call;
 	if (n2d_attn_open(ctx, &call, "attention_fwd", a, 1)) {
-		n2d_trace_read(&call, Q, a->B * a->Tq, n2d_attn_span(a, a->q), a->q.st, N2D_ROWWISE);
-		n2d_trace_read(&call, K, a->B * a->Tk, n2d_attn_span(a, a->k), a->k.st, reach(a));
-		n2d_trace_read(&call, V, a->B * a->Tk, n2d_attn_span(a, a->v), a->v.st, reach(a));
-		n2d_trace_write(&call, O, a->B * a->Tq, n2d_attn_span(a, a->o), a->o.st);
+		n2d_trace_read(&call, Q, n2d_all_rows(a->q_at, a->B, a->Tq), n2d_attn_span(a, a->q), a->q.st, N2D_ROWWISE);
+		n2d_trace_read(&call, K, n2d_all_rows(a->k_at, a->B, a->Tk), n2d_attn_span(a, a->k), a->k.st, reach(a));
+		n2d_trace_read(&call, V, n2d_all_rows(a->k_at, a->B, a->Tk), n2d_attn_span(a, a->v), a->v.st, reach(a));
+		n2d_trace_write(&call, O, n2d_all_rows(a->q_at, a->B, a->Tq), n2d_attn_span(a, a->o), a->o.st);
 	}
 	struct n2d_attn_job j = {.ctx = ctx, .a = a, .O = O, .lse = lse, .Q = Q, .K = K, .V = V};
 	if (a->Tq == 1) {

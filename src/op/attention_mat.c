@@ -47,7 +47,10 @@ struct matrix {
 	size_t ld, head;
 };
 
-static struct matrix heads(const float *p, struct n2d_strides s, size_t b) { return (struct matrix){p + b * s.sb, s.st, s.sh}; }
+static struct matrix heads(const float *p, struct n2d_strides s, const int32_t *at, size_t b)
+{
+	return (struct matrix){p + n2d_head(s, at, b, 0), s.st, s.sh};
+}
 
 static struct matrix weights(const struct sentence *s, const float *P)
 {
@@ -88,12 +91,12 @@ static void softmax(const struct sentence *s)
 	n2d_parallel(s->ctx, s->a->H * ((s->a->Tq + ROWS - 1) / ROWS), softmax_rows, (void *)s);
 }
 
-/* Rows [from, T) of all heads = 0: the padding, which no product writes. */
-static void clear(const struct n2d_attention *a, float *x, struct n2d_strides s, size_t b, size_t from, size_t T)
+/* Rows of all heads from `from` on = 0: the padding, which no product writes. */
+static void clear(const struct n2d_attention *a, float *x, struct n2d_strides s, const int32_t *at, size_t b, size_t from, size_t T)
 {
 	for (size_t h = 0; h < a->H; h++)
-		for (size_t t = from; t < T; t++)
-			memset(x + n2d_head(s, b, h) + t * s.st, 0, a->K * sizeof *x);
+		for (size_t t = from; t < n2d_rows_there(at, b, T); t++)
+			memset(x + n2d_head(s, at, b, h) + t * s.st, 0, a->K * sizeof *x);
 }
 
 static size_t span(const struct n2d_attention *a, struct n2d_strides s) { return a->H ? (a->H - 1) * s.sh + a->K : 0; }
@@ -116,7 +119,7 @@ static double matrix_bytes(const struct n2d_attention *a, double passes)
 /* s->P of one sentence. */
 static void weigh(const struct sentence *s, const float *Q, const float *K)
 {
-	product(s, weights(s, s->P), heads(Q, s->a->q, s->b), heads(K, s->a->k, s->b), 0, 1, s->rows, s->keys, s->a->K);
+	product(s, weights(s, s->P), heads(Q, s->a->q, s->a->q_at, s->b), heads(K, s->a->k, s->a->k_at, s->b), 0, 1, s->rows, s->keys, s->a->K);
 	softmax(s);
 }
 
@@ -125,8 +128,8 @@ void n2d_attention_weights(const struct n2d_ctx *ctx, const struct n2d_attention
 	struct n2d_call call;
 	if (n2d_trace_open(ctx, &call, "attention_weights", n2d_attention_flops(a) / 2, n2d_attention_bytes(a) / 2 + matrix_bytes(a, 3))) {
 		observe(&call, a);
-		n2d_trace_read(&call, Q, a->B * a->Tq, span(a, a->q), a->q.st, N2D_ROWWISE);
-		n2d_trace_read(&call, K, a->B * a->Tk, span(a, a->k), a->k.st, a->window ? a->window : N2D_ALL_ROWS);
+		n2d_trace_read(&call, Q, n2d_all_rows(a->q_at, a->B, a->Tq), span(a, a->q), a->q.st, N2D_ROWWISE);
+		n2d_trace_read(&call, K, n2d_all_rows(a->k_at, a->B, a->Tk), span(a, a->k), a->k.st, a->window ? a->window : N2D_ALL_ROWS);
 		n2d_trace_write(&call, P, a->B * a->H * a->Tq, a->Tk, a->Tk);
 	}
 	for (size_t b = 0; b < a->B; b++) {
@@ -144,17 +147,17 @@ void n2d_attention_mat_fwd(const struct n2d_ctx *ctx, const struct n2d_attention
 	(void)ws;
 	if (n2d_trace_open(ctx, &call, "attention_mat_fwd", n2d_attention_flops(a), n2d_attention_bytes(a) + matrix_bytes(a, 4))) {
 		observe(&call, a);
-		n2d_trace_read(&call, Q, a->B * a->Tq, span(a, a->q), a->q.st, N2D_ROWWISE);
-		n2d_trace_read(&call, K, a->B * a->Tk, span(a, a->k), a->k.st, reach);
-		n2d_trace_read(&call, V, a->B * a->Tk, span(a, a->v), a->v.st, reach);
-		n2d_trace_write(&call, O, a->B * a->Tq, span(a, a->o), a->o.st);
+		n2d_trace_read(&call, Q, n2d_all_rows(a->q_at, a->B, a->Tq), span(a, a->q), a->q.st, N2D_ROWWISE);
+		n2d_trace_read(&call, K, n2d_all_rows(a->k_at, a->B, a->Tk), span(a, a->k), a->k.st, reach);
+		n2d_trace_read(&call, V, n2d_all_rows(a->k_at, a->B, a->Tk), span(a, a->v), a->v.st, reach);
+		n2d_trace_write(&call, O, n2d_all_rows(a->q_at, a->B, a->Tq), span(a, a->o), a->o.st);
 	}
 	for (size_t b = 0; b < a->B; b++) {
 		struct sentence s = sentence(ctx, a, b, P, NULL);
 		struct matrix W = weights(&s, s.P);
 		weigh(&s, Q, K);
-		product(&s, heads(O, a->o, b), W, heads(V, a->v, b), 0, 0, s.rows, a->K, s.keys);
-		clear(a, O, a->o, b, s.rows, a->Tq);
+		product(&s, heads(O, a->o, a->q_at, b), W, heads(V, a->v, a->k_at, b), 0, 0, s.rows, a->K, s.keys);
+		clear(a, O, a->o, a->q_at, b, s.rows, a->Tq);
 	}
 	n2d_trace_close(ctx, &call);
 }
@@ -166,25 +169,25 @@ void n2d_attention_mat_bwd(const struct n2d_ctx *ctx, const struct n2d_attention
 	if (n2d_trace_open(ctx, &call, "attention_mat_bwd", 2 * n2d_attention_flops(a),
 			   2 * n2d_attention_bytes(a) + matrix_bytes(a, 6))) {
 		observe(&call, a);
-		n2d_trace_read(&call, dO, a->B * a->Tq, span(a, a->o), a->o.st, N2D_ALL_ROWS);
-		n2d_trace_read(&call, Q, a->B * a->Tq, span(a, a->q), a->q.st, N2D_ALL_ROWS);
-		n2d_trace_read(&call, K, a->B * a->Tk, span(a, a->k), a->k.st, N2D_ALL_ROWS);
-		n2d_trace_read(&call, V, a->B * a->Tk, span(a, a->v), a->v.st, N2D_ALL_ROWS);
-		n2d_trace_write(&call, dQ, a->B * a->Tq, span(a, a->q), a->q.st);
-		n2d_trace_write(&call, dK, a->B * a->Tk, span(a, a->k), a->k.st);
-		n2d_trace_write(&call, dV, a->B * a->Tk, span(a, a->v), a->v.st);
+		n2d_trace_read(&call, dO, n2d_all_rows(a->q_at, a->B, a->Tq), span(a, a->o), a->o.st, N2D_ALL_ROWS);
+		n2d_trace_read(&call, Q, n2d_all_rows(a->q_at, a->B, a->Tq), span(a, a->q), a->q.st, N2D_ALL_ROWS);
+		n2d_trace_read(&call, K, n2d_all_rows(a->k_at, a->B, a->Tk), span(a, a->k), a->k.st, N2D_ALL_ROWS);
+		n2d_trace_read(&call, V, n2d_all_rows(a->k_at, a->B, a->Tk), span(a, a->v), a->v.st, N2D_ALL_ROWS);
+		n2d_trace_write(&call, dQ, n2d_all_rows(a->q_at, a->B, a->Tq), span(a, a->q), a->q.st);
+		n2d_trace_write(&call, dK, n2d_all_rows(a->k_at, a->B, a->Tk), span(a, a->k), a->k.st);
+		n2d_trace_write(&call, dV, n2d_all_rows(a->k_at, a->B, a->Tk), span(a, a->v), a->v.st);
 	}
 	for (size_t b = 0; b < a->B; b++) {
 		struct sentence s = sentence(ctx, a, b, (float *)P, ws);
-		struct matrix W = weights(&s, s.P), dW = weights(&s, s.dP), d = heads(dO, a->o, b);
-		product(&s, heads(dV, a->v, b), W, d, 1, 0, s.keys, a->K, s.rows);
-		product(&s, dW, d, heads(V, a->v, b), 0, 1, s.rows, s.keys, a->K);
+		struct matrix W = weights(&s, s.P), dW = weights(&s, s.dP), d = heads(dO, a->o, a->q_at, b);
+		product(&s, heads(dV, a->v, a->k_at, b), W, d, 1, 0, s.keys, a->K, s.rows);
+		product(&s, dW, d, heads(V, a->v, a->k_at, b), 0, 1, s.rows, s.keys, a->K);
 		softmax(&s);
-		product(&s, heads(dQ, a->q, b), dW, heads(K, a->k, b), 0, 0, s.rows, a->K, s.keys);
-		product(&s, heads(dK, a->k, b), dW, heads(Q, a->q, b), 1, 0, s.keys, a->K, s.rows);
-		clear(a, dQ, a->q, b, s.rows, a->Tq);
-		clear(a, dK, a->k, b, s.keys, a->Tk);
-		clear(a, dV, a->v, b, s.keys, a->Tk);
+		product(&s, heads(dQ, a->q, a->q_at, b), dW, heads(K, a->k, a->k_at, b), 0, 0, s.rows, a->K, s.keys);
+		product(&s, heads(dK, a->k, a->k_at, b), dW, heads(Q, a->q, a->q_at, b), 1, 0, s.keys, a->K, s.rows);
+		clear(a, dQ, a->q, a->q_at, b, s.rows, a->Tq);
+		clear(a, dK, a->k, a->k_at, b, s.keys, a->Tk);
+		clear(a, dV, a->v, a->k_at, b, s.keys, a->Tk);
 	}
 	n2d_trace_close(ctx, &call);
 }

@@ -58,8 +58,8 @@ struct rows {
 
 static void unseen(const struct n2d_attn_job *j, size_t b, size_t h0, size_t heads)
 {
-	for (size_t h = h0; h < h0 + heads; h++) {
-		memset(j->O + n2d_head(j->a->o, b, h), 0, j->a->K * sizeof(float));
+	for (size_t h = h0; h < h0 + heads && n2d_rows_there(j->a->q_at, b, 1); h++) {
+		memset(j->O + n2d_head(j->a->o, j->a->q_at, b, h), 0, j->a->K * sizeof(float));
 		if (j->lse)
 			j->lse[b * j->a->H + h] = -INFINITY;
 	}
@@ -75,10 +75,10 @@ static void task(void *arg, size_t t, int thread)
 		unseen(r->j, b, h, heads);
 		return;
 	}
-	struct n2d_attn_row x = {.q = r->j->Q + n2d_head(a->q, b, h), .k = r->j->K + n2d_head(a->k, b, h), .v = r->j->V + n2d_head(a->v, b, h)};
+	struct n2d_attn_row x = {.q = r->j->Q + n2d_head(a->q, a->q_at, b, h), .k = r->j->K + n2d_head(a->k, a->k_at, b, h), .v = r->j->V + n2d_head(a->v, a->k_at, b, h)};
 	x.q_sh = a->q.sh, x.k_sh = a->k.sh, x.k_st = a->k.st, x.v_sh = a->v.sh, x.v_st = a->v.st;
 	x.heads = heads, x.width = a->K, x.scale = a->scale;
-	n2d_attention_one(r->j->ctx, x, n2d_clamp(w.first, w.keys), n2d_clamp(w.end, w.keys), r->j->O + n2d_head(a->o, b, h), a->o.sh,
+	n2d_attention_one(r->j->ctx, x, n2d_clamp(w.first, w.keys), n2d_clamp(w.end, w.keys), r->j->O + n2d_head(a->o, a->q_at, b, h), a->o.sh,
 			  r->j->lse ? r->j->lse + b * a->H + h : NULL, r->ws + (size_t)thread * r->each);
 }
 

@@ -6,8 +6,8 @@ struct job {
 	const struct n2d_kernels *k;
 	float *out, scale;
 	const float *in, *position;
-	const int32_t *id;
-	size_t rows, T, D;
+	const int32_t *id, *t;
+	size_t rows, D;
 };
 
 static void fwd_task(void *arg, size_t task, int thread)
@@ -18,16 +18,16 @@ static void fwd_task(void *arg, size_t task, int thread)
 	for (size_t i = r0; i < r0 + rows; i++) {
 		const float *row = j->in + (size_t)j->id[i] * D;
 		if (j->position)
-			j->k->axpy(j->out + i * D, row, j->position + i % j->T * D, j->scale, D);
+			j->k->axpy(j->out + i * D, row, j->position + (j->t ? (size_t)j->t[i] * D : 0), j->scale, D);
 		else
 			j->k->scale(j->out + i * D, row, j->scale, D);
 	}
 }
 
-void n2d_embed_fwd(const struct n2d_ctx *ctx, float *y, const float *table, const int32_t *id, const float *position, float scale,
-		   size_t rows, size_t T, size_t D)
+void n2d_embed_fwd(const struct n2d_ctx *ctx, float *y, const float *table, const int32_t *id, const float *position, const int32_t *t,
+		   float scale, size_t rows, size_t D)
 {
-	struct job j = {ctx->k, y, scale, table, position, id, rows, T, D};
+	struct job j = {ctx->k, y, scale, table, position, id, t, rows, D};
 	double n = (double)rows * (double)D;
 	struct n2d_call call;
 	if (n2d_trace_open(ctx, &call, "embedding", 2 * n, 8 * n)) {
@@ -57,7 +57,7 @@ static void bwd_task(void *arg, size_t task, int thread)
 void n2d_embed_bwd_acc(const struct n2d_ctx *ctx, float *dtable, const float *dy, const int32_t *id, float scale, size_t rows,
 		       size_t D)
 {
-	struct job j = {ctx->k, dtable, scale, dy, NULL, id, rows, 0, D};
+	struct job j = {ctx->k, dtable, scale, dy, NULL, id, NULL, rows, D};
 	double n = (double)rows * (double)D;
 	struct n2d_call call;
 	if (n2d_trace_open(ctx, &call, "embedding-bwd", 2 * n, 12 * n)) {

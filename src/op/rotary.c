@@ -37,22 +37,23 @@ static void task(void *arg, size_t task, int thread)
 {
 	const struct job *j = arg;
 	const struct n2d_rotary *r = j->r;
-	size_t from, rows = n2d_chunk(r->B * r->T, task_rows(r), task, &from);
+	size_t from, rows = n2d_chunk(r->rows, task_rows(r), task, &from);
 	(void)thread;
-	for (size_t i = from; i < from + rows; i++)
+	for (size_t i = from; i < from + rows; i++) {
+		size_t t = r->position ? (size_t)r->position[i] : i % r->T;
 		for (size_t h = 0; h < r->heads; h++)
-			turn(j->x + i * r->row + h * r->head, j->table + i % r->T * r->d, r->d, r->back ? -1 : 1);
+			turn(j->x + i * r->row + h * r->head, j->table + t * r->d, r->d, r->back ? -1 : 1);
+	}
 }
 
 void n2d_rotary(const struct n2d_ctx *ctx, const struct n2d_rotary *r, float *x, const float *table)
 {
 	struct job j = {r, x, table};
 	struct n2d_call call;
-	size_t rows = r->B * r->T, width = r->heads ? (r->heads - 1) * r->head + r->d : 0;
+	size_t rows = r->rows, width = r->heads ? (r->heads - 1) * r->head + r->d : 0;
 	double n = (double)rows * (double)(r->heads * r->d);
 	if (n2d_trace_open(ctx, &call, r->back ? "rotary-bwd" : "rotary", 3 * n, 8 * n)) {
-		n2d_trace_dim(&call, "B", r->B);
-		n2d_trace_dim(&call, "T", r->T);
+		n2d_trace_dim(&call, "rows", r->rows);
 		n2d_trace_dim(&call, "heads", r->heads);
 		n2d_trace_dim(&call, "K", r->d);
 		n2d_trace_read(&call, x, rows, width, r->row, N2D_ROWWISE);

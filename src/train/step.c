@@ -36,7 +36,7 @@ int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, s
 	n2d_transformer_forward(ctx, m, p, b, &key);
 	int add = report->sentences > 0;
 	n2d_transformer_loss(ctx, m, p, b, &report->sum, m->c.smoothing, 1, o->grads, add);
-	n2d_transformer_backward(ctx, m, p, b, &key, o->grads, add);
+	n2d_transformer_backward(ctx, m, p, &key, o->grads, add);
 	o->passes++;
 	report->src_tokens += b->src_tokens;
 	report->sentences += b->B;

@@ -59,9 +59,33 @@ void layer_run_open(struct layer_run *r, const struct n2d_layer_kind *kind, cons
 	make(&r->dparams, r->nparams);
 }
 
+static void tighten(const struct layer_run *r, struct guard *g, size_t rows)
+{
+	size_t D = r->layer.c.D;
+	struct guard tight;
+	float *to = make(&tight, rows * D);
+	for (size_t b = 0; b < r->B; to += layer_run_count(r, b) * D, b++)
+		memcpy(to, g->p + b * r->T * D, layer_run_count(r, b) * D * sizeof *to);
+	guard_free(g);
+	*g = tight;
+}
+
+void layer_run_tighten(struct layer_run *r)
+{
+	size_t row = 0;
+	int32_t *at = (int32_t *)make(&r->at, r->B + 1);
+	for (size_t b = 0; b <= r->B; row += b < r->B ? layer_run_count(r, b) : 0, b++)
+		at[b] = (int32_t)row;
+	int32_t *position = (int32_t *)make(&r->position, row);
+	for (size_t b = 0; b < r->B; b++)
+		for (int32_t t = 0; t < at[b + 1] - at[b]; t++)
+			position[at[b] + t] = t;
+	tighten(r, &r->x, row), tighten(r, &r->y, row), tighten(r, &r->dx, row), tighten(r, &r->dy, row);
+}
+
 void layer_run_close(struct layer_run *r)
 {
-	struct guard *all[] = {&r->len, &r->x, &r->params, &r->dy, &r->y, &r->dx, &r->dparams};
+	struct guard *all[] = {&r->at, &r->position, &r->len, &r->x, &r->params, &r->dy, &r->y, &r->dx, &r->dparams};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		guard_free(all[i]);
 	free(r->dparams0);
@@ -82,12 +106,13 @@ static uint64_t hash(const struct guard *g, uint64_t h)
 	return h;
 }
 
-static uint64_t inputs(const struct layer_run *r) { return hash(&r->len, hash(&r->x, hash(&r->params, hash(&r->dy, 1)))); }
+static uint64_t inputs(const struct layer_run *r) { return hash(&r->at, hash(&r->len, hash(&r->x, hash(&r->params, hash(&r->dy, 1))))); }
 
 void layer_run_go(struct layer_run *r, const struct n2d_ctx *ctx, int train)
 {
 	const struct n2d_layer_kind *k = r->layer.kind;
 	const struct n2d_layer_config *c = &r->layer.c;
+	const struct n2d_sentences s = {.B = r->B, .T = r->T, .len = layer_run_len(r), .at = (const int32_t *)r->at.p, .position = (const int32_t *)r->position.p};
 	struct guard packed, saved, ws;
 	uint64_t before = inputs(r);
 	k->pack(ctx, c, make(&packed, k->packed(ctx, c)), r->params.p);
@@ -95,7 +120,7 @@ void layer_run_go(struct layer_run *r, const struct n2d_ctx *ctx, int train)
 	make(&saved, train ? k->saved(c, r->B, r->T) : 0);
 	make(&ws, k->workspace(ctx, c, r->B, r->T, train));
 	refill(&r->y);
-	k->forward(ctx, &r->layer, r->y.p, train ? saved.p : NULL, r->x.p, layer_run_len(r), r->B, r->T, ws.p);
+	k->forward(ctx, &r->layer, r->y.p, train ? saved.p : NULL, r->x.p, &s, ws.p);
 	if (train) {
 		uint64_t kept = hash(&saved, 1);
 		refill(&ws);
@@ -103,7 +128,7 @@ void layer_run_go(struct layer_run *r, const struct n2d_ctx *ctx, int train)
 		refill(&r->dparams);
 		if (r->add)
 			memcpy(r->dparams.p, r->dparams0, r->nparams * sizeof(float));
-		k->backward(ctx, &r->layer, r->dx.p, r->dparams.p, r->add, r->dy.p, r->x.p, saved.p, layer_run_len(r), r->B, r->T, ws.p);
+		k->backward(ctx, &r->layer, r->dx.p, r->dparams.p, r->add, r->dy.p, r->x.p, saved.p, &s, ws.p);
 		if (hash(&saved, 1) != kept)
 			fail_msg("%s, %s: backward changed what forward saved", k->name, ctx->k->isa);
 	}
