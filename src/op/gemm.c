@@ -155,9 +155,11 @@ struct n2d_gemm n2d_gemm_plain(int ta, int tb, size_t M, size_t N, size_t K)
 
 size_t n2d_gemm_parts(size_t M, size_t N, size_t K)
 {
-	enum { MOST = 8, ROWS = 1024, SMALL = N2D_GEMM_PARTS / MOST };
-	size_t parts = K / ROWS < MOST ? K / ROWS : MOST;
-	return n2d_mul(M, N) <= SMALL && parts ? parts : 1;
+	enum { MOST = 8, ROWS = 768, SMALL = N2D_GEMM_PARTS / MOST };
+	size_t parts = n2d_mul(M, N) <= SMALL ? MOST : 1;
+	while (parts > 1 && K / parts < ROWS) /* a power of two: three parts keep two threads waiting */
+		parts /= 2;
+	return parts;
 }
 
 void n2d_gemm(const struct n2d_ctx *ctx, const struct n2d_gemm *g, float *C, const float *A, const float *B)
