@@ -160,7 +160,7 @@ static const float *b_at(const struct pass *p, size_t n, size_t k)
  * panels together stay in the second-level cache, a tile takes all of them before the next. */
 static int by_tiles(const struct pass *p, size_t columns, size_t kc)
 {
-	return p->a_in_place && p->g->ta && p->row == p->ctx->k->nr && columns * kc <= p->ctx->cache.l2 / 2 / sizeof(float);
+	return kc && p->a_in_place && p->g->ta && p->row == p->ctx->k->nr && columns * kc <= p->ctx->cache.l2 / 2 / sizeof(float);
 }
 
 /* What a tile fetches while it is multiplied, so much for each k. */
@@ -179,6 +179,19 @@ static struct ahead next_panel(const struct pass *p, size_t n, size_t n1, size_t
 	return (struct ahead){b_at(p, n + nr, k) + from * kc, step};
 }
 
+/* A read by columns lies in a line or two for every k, too far apart for the processor to fetch ahead by itself: the next tile's come in while this
+ * one takes its first panel. Of two tiles' common line this tile has it. Then, where tiles are taken one by one, the next one's C. */
+static struct ahead next_tile(const struct pass *p, size_t tile, size_t panel, size_t k, size_t kc)
+{
+	const struct n2d_gemm *g = p->g;
+	size_t mr = p->ctx->k->mr, row = tile_row(g->M, mr, tile + 1), end = tile_row(g->M, mr, tile + 2);
+	if (panel == 0)
+		return (struct ahead){p->A + k * g->lda + end - 1, g->lda};
+	if (panel == 1 && g->ldc == g->N)
+		return (struct ahead){p->C + row * g->ldc, ceil_div((end - row) * g->ldc, kc)};
+	return (struct ahead){p->A, 0};
+}
+
 /* Tiles [t0, t1) by columns [n0, n1), rows [k, k + kc) of k. */
 static void tiles_step(const struct pass *p, float *packed, size_t t0, size_t t1, size_t n0, size_t n1, size_t k, size_t kc)
 {
@@ -194,7 +207,7 @@ static void tiles_step(const struct pass *p, float *packed, size_t t0, size_t t1
 		size_t t = t0 + (tile_first ? i / panels : i % tiles), n = n0 + (tile_first ? i % panels : i / tiles) * nr;
 		size_t row = tile_row(M, mr, t), m = tile_row(M, mr, t + 1) - row;
 		const float *a = p->a_in_place ? p->A + row * ai + k * ak : packed + (t - t0) * mr * kc;
-		struct ahead next = tile_first ? (struct ahead){a, 0} : next_panel(p, n, n1, k, kc, t - t0, tiles);
+		struct ahead next = tile_first && t + 1 < t1 ? next_tile(p, t, (n - n0) / nr, k, kc) : next_panel(p, n, n1, k, kc, t - t0, tiles);
 		struct n2d_gemm_end end;
 		kn->gemm_tile(p->C + row * g->ldc + n, a, b_at(p, n, k), k ? 1 : g->beta, end_at(p, &end, row, n, k + kc), next.at, next.step, m,
 			      min(nr, n1 - n), kc, ai, ak, p->row, g->ldc);
