@@ -21,13 +21,14 @@ static const char usage[] =
 	"rows of CSV files of the same columns come behind (bench/recipes/claims.sh makes one, by training).\n\n"
 	"  --isa NAME       instruction set\n"
 	"  --no-times       only what can be computed exactly\n"
+	"  --no-compute     only the rows of the files: their report again\n"
 	"  --csv FILE       one row a number, see results/SCHEMA.md\n"
 	"  --markdown FILE  a report, one row a claim\n"
 	"  --help\n";
 
 static struct {
 	const char *isa, *csv, *markdown;
-	int no_times;
+	int no_times, no_compute;
 } opt;
 
 enum { TEXT = 256, COMMAND = 1024 };
@@ -52,14 +53,19 @@ static struct row *add(struct rows *r)
 	return r->row + r->n++;
 }
 
+#define NUMBER "%.9g" /* of the CSV file */
+
+/* The value is the one that the CSV file has: a report of the file is the report of the run. */
 static void say(void *arg, const struct claim *c, const char *quantity, double value, int holds)
 {
 	struct row *row = add(arg);
+	char number[32];
+	snprintf(number, sizeof number, NUMBER, value);
 	snprintf(row->claim, TEXT, "%s", c->text);
 	snprintf(row->section, sizeof row->section, "%s", c->section);
 	snprintf(row->quantity, TEXT, "%s", quantity);
 	snprintf(row->command, COMMAND, "n2d-bench claims");
-	row->value = value;
+	row->value = strtod(number, NULL);
 	row->holds = holds;
 }
 
@@ -159,7 +165,7 @@ static int write_csv(const struct rows *r, const char *path)
 		return -1;
 	for (size_t i = 0; i < r->n; i++) {
 		const struct row *w = r->row + i;
-		csv_row(&out, "\"%s\",%s,\"%s\",%.9g,%s,\"%s\"", w->claim, w->section, w->quantity, w->value,
+		csv_row(&out, "\"%s\",%s,\"%s\"," NUMBER ",%s,\"%s\"", w->claim, w->section, w->quantity, w->value,
 			w->holds < 0 ? "" : w->holds ? "1" : "0", w->command);
 	}
 	return csv_finish(&out);
@@ -181,11 +187,9 @@ static void write_commands(const struct rows *r, size_t first, struct n2d_out *o
 static int write_markdown(const struct rows *r, const char *path)
 {
 	struct n2d_out o;
-	char line[512];
 	if (n2d_out_open(&o, path))
 		return -1;
-	machine_line(line, sizeof line);
-	n2d_out_printf(&o, "# The claims of the paper\n\n%s\n\n| claim | section | numbers | verdict | command |\n|---|---|---|---|---|\n", line);
+	n2d_out_printf(&o, "# The claims of the paper\n\n| claim | section | numbers | verdict | command |\n|---|---|---|---|---|\n");
 	for (size_t i = 0; i < r->n; i++) {
 		if (!begins(r, i))
 			continue;
@@ -206,7 +210,8 @@ static int write_markdown(const struct rows *r, const char *path)
 static int parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"isa", 1, 0, 'i'}, {"csv", 1, 0, 'c'}, {"markdown", 1, 0, 'm'}, {"no-times", 0, &opt.no_times, 1}, {0, 0, 0, 0},
+		{"isa", 1, 0, 'i'}, {"csv", 1, 0, 'c'}, {"markdown", 1, 0, 'm'}, {"no-times", 0, &opt.no_times, 1},
+		{"no-compute", 0, &opt.no_compute, 1}, {0, 0, 0, 0},
 	};
 	int bad = 0;
 	opterr = 0;
@@ -218,12 +223,16 @@ static int parse(int argc, char **argv)
 		case 'm': bad = n2d_out_try(opt.markdown = optarg); break;
 		default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);
 		}
+	if (!bad && opt.no_compute && optind == argc)
+		return n2d_error("--no-compute: expected CSV files");
 	return bad;
 }
 
 static int compute(struct rows *r, const struct n2d_ctx *ctx)
 {
 	struct claims c = {ctx, say, r};
+	if (opt.no_compute)
+		return 0;
 	claims_attention(&c);
 	claims_positions(&c);
 	if (claims_model(&c))
@@ -254,7 +263,8 @@ int bench_claims(int argc, char **argv)
 		*add(&here) = files.row[i];
 	if (!bad)
 		print(&here);
-	bad = bad || (opt.csv && write_csv(&here, opt.csv)) || (opt.markdown && write_markdown(&here, opt.markdown));
+	bad = bad || (opt.csv && (write_csv(&here, opt.csv) || (!opt.no_compute && machine_beside(opt.csv, "claims", NULL, 1)))) ||
+	      (opt.markdown && write_markdown(&here, opt.markdown));
 	int code = bad ? bench_failed("claims") : all_hold(&here) ? N2D_EXIT_OK : N2D_EXIT_FAILED;
 	n2d_ctx_free(&ctx);
 	free(here.row);

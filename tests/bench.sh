@@ -55,7 +55,14 @@ for holds in 1 0 2 ''; do
 	[ "$holds" = 2 ] && err 'trained\.csv:2: .* holds' && continue
 	[ "$(grep -c '^claims/1,' "$scratch/claims.csv") $(grep -c '^| .* | holds | `n2d' "$scratch/claims.md") $(grep -c '| measured |' "$scratch/claims.md")" = "29 $((7 + ${holds:-0})) $([ "$holds" ] && echo 0 || echo 1)" ] && good ||
 		bad "$what: wrong rows"
+	# The report again, from the file.
+	cp "$scratch/out" "$scratch/said"
+	run $((1 - ${holds:-1})) ./n2d-bench claims --no-compute --csv "$scratch/again.csv" --markdown "$scratch/again.md" "$scratch/claims.csv"
+	cmp -s "$scratch/out" "$scratch/said" && cmp -s "$scratch/again.md" "$scratch/claims.md" && cmp -s "$scratch/again.csv" "$scratch/claims.csv" && good ||
+		bad "$what: not what the run wrote"
 done
+run 2 ./n2d-bench claims --no-compute
+err '--no-compute: expected CSV files'
 run 2 ./n2d-bench figures --out ''
 err '^n2d-bench figures: --out:'
 

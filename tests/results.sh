@@ -10,6 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 unset N2D_ISA
 
 same() { # MACHINE FILE
+	compared="$compared$1/$2 "
 	if [ "${write:-}" ]; then
 		cp "$scratch/$2" "$1/$2"
 	elif cmp "$scratch/$2" "$1/$2"; then
@@ -19,20 +20,44 @@ same() { # MACHINE FILE
 		failed=$((failed + 1))
 	fi
 }
+# made MACHINE FILE COMMAND...: its output is what FILE holds.
+made() {
+	of=$1 file=$2
+	shift 2
+	if "$@" >"$scratch/$file"; then
+		same "$of" "$file"
+	else
+		echo "FAIL: $of/$file: $*"
+		failed=$((failed + 1))
+	fi
+}
+claims() { # CSV: a claim that does not hold is exit code 1, and a table as well
+	./n2d-bench claims --no-compute --markdown "$scratch/claims" "$1" >/dev/null || [ $? = 1 ] && cat "$scratch/claims"
+}
 [ "${1:-}" = --write ] && write=1
+markdown=${srcdir:-.}/bench/recipes/markdown.awk
 
+compared=
+mkdir "$scratch/mixers"
 gnuplot=$(gnuplot --version 2>/dev/null) # gnuplot 5.4 patchlevel 4
 for machine in "${srcdir:-.}"/results/*/; do
 	machine=${machine%/}
 	[ "${machine##*/}" != local ] && [ -f "$machine/layers.csv" ] || continue
 	set -- "$machine/layers.csv" "$machine/paths.csv"
-	./n2d-bench table --format markdown "$@" >"$scratch/table1.md" && ./n2d-bench table --format csv "$@" >"$scratch/table1.csv" || failed=$((failed + 1))
-	same "$machine" table1.md
-	same "$machine" table1.csv
-	if [ -f "$machine/peers-layers.csv" ]; then
-		./n2d-bench table --peers --format markdown "$machine/peers-layers.csv" "$machine/peers-kernels.csv" >"$scratch/peers.md" || failed=$((failed + 1))
-		same "$machine" peers.md
-	fi
+	made "$machine" table1.md ./n2d-bench table --format markdown "$@"
+	made "$machine" table1.csv ./n2d-bench table --format csv "$@"
+	[ ! -f "$machine/peers-layers.csv" ] ||
+		made "$machine" peers.md ./n2d-bench table --peers --format markdown "$machine/peers-layers.csv" "$machine/peers-kernels.csv"
+	[ ! -f "$machine/claims.csv" ] || made "$machine" claims.md claims "$machine/claims.csv"
+	for table in tasks mixers/mixers; do
+		[ ! -f "$machine/$table.csv" ] || made "$machine" $table.md awk -f "$markdown" "$machine/$table.csv"
+	done
+	for table in "$machine"/*.md "$machine"/*/*.md; do # multi30k's are summaries of files that are not kept
+		case " $compared" in
+		*" $table "*) continue ;;
+		esac
+		[ "$table" = "$machine/multi30k/${table##*/}" ] || [ ! -f "$table" ] || { echo "FAIL: $table: no CSV file that it is made of"; failed=$((failed + 1)); }
+	done
 	drawn=$(sed -n 's/.*Produced by GNUPLOT \([^<]*[^< ]\).*/gnuplot \1/p' "$machine/time.svg")
 	if [ "$drawn" = "$gnuplot" ] || { [ "${write:-}" ] && [ "$gnuplot" ]; }; then
 		./n2d-bench figures --out "$scratch" "$@" >/dev/null || failed=$((failed + 1))

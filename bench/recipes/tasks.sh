@@ -4,7 +4,7 @@
 #	tasks.sh OUT	(N2D=path of the program, otherwise ./n2d or the one on PATH; TRAIN=options of every n2d train)
 #
 # For each a training, then greedy translations of 1000 held-out lines by the average of the last ten checkpoints, of which the share that is right to the last symbol is told. OUT keeps the trainings, and an
-# interrupted one goes on; OUT/tasks.md is written whole at the end. Exit 1 where copy or reverse is below 100 per cent or numbers below 99.
+# interrupted one goes on; OUT/tasks.csv (tasks/1, results/SCHEMA.md) and OUT/tasks.md are written whole at the end. Exit 1 where copy or reverse is below 100 per cent or numbers below 99.
 set -euo pipefail
 out=${1:?usage: OUT} n2d=${N2D:-$(command -v ./n2d || echo n2d)} lines=1000
 mkdir -p "$out"
@@ -32,7 +32,7 @@ learn() {
 row() {
 	local dir=$out/$1 seconds
 	seconds=$(awk -F, 'NR > 1 {s = $11} END {printf "%.0f", s}' "$dir/log.csv")
-	printf '| %s | %s | %s | %s | `%s` |\n' "$1" "$(cat "$dir/exact")" "$2" "$seconds" "$(cat "$out/$1.command")"
+	printf 'tasks/1,%s,%s,%s,%s,%s,"%s"\n' "$1" "$lines" "$(cat "$dir/exact")" "$2" "$seconds" "$(cat "$out/$1.command")"
 	awk -v got="$(cat "$dir/exact")" -v least="$2" 'BEGIN {exit !(got >= least)}' || missed="$missed $1"
 }
 
@@ -42,12 +42,13 @@ learn reverse 6000 "${common[@]}"
 learn numbers 4000 "${common[@]}"
 missed=
 {
-	echo "| task | % of $lines held-out lines exact | at least | seconds of training | command |"
-	echo "|---|--:|--:|--:|---|"
+	echo schema,task,lines,exact,least,seconds,command
 	row copy 100
 	row reverse 100
 	row numbers 99
-} >"$out/tasks.md.tmp"
+} >"$out/tasks.csv.tmp"
+mv "$out/tasks.csv.tmp" "$out/tasks.csv"
+awk -f "$(dirname "$0")/markdown.awk" "$out/tasks.csv" >"$out/tasks.md.tmp"
 mv "$out/tasks.md.tmp" "$out/tasks.md"
 cat "$out/tasks.md"
 [ -z "$missed" ] || { echo "tasks.sh: below:$missed" >&2; exit 1; }
