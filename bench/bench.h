@@ -29,7 +29,7 @@ struct bench_command {
 	int (*parse)(int argc, char **argv); /* -1 and a message */
 	const struct common_options *common;
 };
-/* Returns the number of contexts in ctx[CTX_MOST]; 0 when there is nothing more to do, with the exit code in *code. */
-int bench_open(const struct bench_command *c, int *argc, char **argv, struct n2d_ctx *ctx, int *code);
+/* Returns the number of contexts (options.h), the first in *ctx; 0 when there is nothing more to do, with the exit code in *code. */
+int bench_open(const struct bench_command *c, int *argc, char **argv, const struct n2d_ctx **ctx, int *code);
 
 #endif

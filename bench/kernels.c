@@ -88,7 +88,7 @@ static int collect_peers(struct timed *t, size_t *n, size_t room, const struct n
 }
 
 /* The cases of all kinds in id order of the tables: kernels first. */
-static size_t collect(struct timed *t, size_t room, struct n2d_ctx *ctx, int contexts)
+static size_t collect(struct timed *t, size_t room, const struct n2d_ctx *ctx, int contexts)
 {
 	size_t n = 0;
 	for (int i = 0; i < contexts; i++)
@@ -150,10 +150,10 @@ int bench_kernels(int argc, char **argv)
 	enum { ROOM = 4096 };
 	static struct timed t[ROOM];
 	static struct bench_case *c[ROOM];
-	struct n2d_ctx ctx[CTX_MOST];
+	const struct n2d_ctx *ctx;
 	struct roof_levels levels = {0};
 	struct csv_out out;
-	int code, contexts = bench_open(&(struct bench_command){"kernels", usage, parse, &opt}, &argc, argv, ctx, &code);
+	int code, contexts = bench_open(&(struct bench_command){"kernels", usage, parse, &opt}, &argc, argv, &ctx, &code);
 	if (!contexts)
 		return code;
 	size_t n = collect(t, ROOM, ctx, contexts);

@@ -156,7 +156,7 @@ static int list_layers(void)
 
 int bench_layers(int argc, char **argv)
 {
-	struct n2d_ctx ctx[CTX_MOST];
+	const struct n2d_ctx *ctx;
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--help") == 0)
 			return fputs(usage, stdout), N2D_EXIT_OK;
@@ -165,7 +165,7 @@ int bench_layers(int argc, char **argv)
 		return bench_usage_error("layers");
 	if (opt.list)
 		return list_layers();
-	int contexts = open_contexts(ctx, opt.isa, &opt.threads);
+	int contexts = open_contexts(&ctx, opt.isa, &opt.threads);
 	if (contexts < 0)
 		return bench_usage_error("layers");
 	if (!opt.isa && !opt.all_isas && contexts > 2 * (int)opt.threads.n)

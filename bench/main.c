@@ -34,7 +34,7 @@ int bench_failed(const char *command)
 	return N2D_EXIT_FAILED;
 }
 
-int bench_open(const struct bench_command *c, int *argc, char **argv, struct n2d_ctx *ctx, int *code)
+int bench_open(const struct bench_command *c, int *argc, char **argv, const struct n2d_ctx **ctx, int *code)
 {
 	for (int i = 1; i < *argc; i++)
 		if (strcmp(argv[i], "--help") == 0) {
@@ -57,5 +57,6 @@ int main(int argc, char **argv)
 	};
 	machine_called(argc, argv);
 	int code = n2d_program_run(&bench, argc, argv);
+	close_contexts();
 	return drive_stop ? 128 + drive_stop : code; /* half a comparison must not look like a regression */
 }

@@ -157,8 +157,8 @@ int model_command(const struct model_command *m, int argc, char **argv)
 {
 	static struct model_case *all[MODEL_CASES];
 	static struct bench_case *c[MODEL_CASES];
-	static struct n2d_ctx ctx[CTX_MOST];
-	int code, contexts = bench_open(&m->command, &argc, argv, ctx, &code);
+	const struct n2d_ctx *ctx;
+	int code, contexts = bench_open(&m->command, &argc, argv, &ctx, &code);
 	if (!contexts)
 		return code;
 	if (!m->command.common->isa)

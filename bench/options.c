@@ -112,10 +112,20 @@ static int check_names(const char *isas, int from_environment)
 	return 0;
 }
 
-int open_contexts(struct n2d_ctx *ctx, const char *isas, const struct size_list *threads)
+static struct {
+	struct n2d_ctx ctx[CTX_MOST];
+	int n;
+} opened;
+
+void close_contexts(void)
+{
+	while (opened.n)
+		n2d_ctx_free(opened.ctx + --opened.n);
+}
+
+int open_contexts(const struct n2d_ctx **ctx, const char *isas, const struct size_list *threads)
 {
 	const char *env = getenv("N2D_ISA");
-	int n = 0;
 	size_t rows;
 	int from_environment = !isas && env && *env;
 	if (from_environment)
@@ -127,13 +137,15 @@ int open_contexts(struct n2d_ctx *ctx, const char *isas, const struct size_list 
 		if (!isa[i].k || !isa[i].supported || (isas ? !in_list(isas, isa[i].name) : isa[i].rank < 0))
 			continue;
 		for (size_t t = 0; t < threads->n; t++) {
-			if (n == CTX_MOST)
+			if (opened.n == CTX_MOST)
 				return n2d_error("--isa, --threads: expected at most %d pairs of the two", CTX_MOST);
-			if (n2d_ctx_init(ctx + n++, isa[i].name, threads->v[t] < INT_MAX ? (int)threads->v[t] : INT_MAX))
+			if (n2d_ctx_init(opened.ctx + opened.n, isa[i].name, threads->v[t] < INT_MAX ? (int)threads->v[t] : INT_MAX))
 				return -1;
+			opened.n++;
 		}
 	}
-	return n;
+	*ctx = opened.ctx;
+	return opened.n;
 }
 
 void common_defaults(struct common_options *o)

@@ -21,9 +21,11 @@ int check_list(const char *option, const char *list, int (*is_word)(const char *
 int in_list(const char *list, const char *word);
 
 /* Contexts for every instruction set in `isas` ("avx2,avx512"; NULL: N2D_ISA or else all supported ones that are not
- * emulations) and every thread count. Returns how many, or -1 and a message. */
+ * emulations) and every thread count, the widest set first. Returns how many, or -1 and a message. Once in a process: they stay until
+ * close_contexts, because cases point to them. */
 enum { CTX_MOST = 32 };
-int open_contexts(struct n2d_ctx *ctx, const char *isas, const struct size_list *threads);
+int open_contexts(const struct n2d_ctx **ctx, const char *isas, const struct size_list *threads);
+void close_contexts(void);
 
 /* What kernels and roof both take: add COMMON_OPTIONS to the long options, and call common_option for their values.
  * Returns 0, or -1 and a message; anything else is an unknown option. */

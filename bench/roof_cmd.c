@@ -183,10 +183,10 @@ static void print(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, in
 int bench_roof(int argc, char **argv)
 {
 	static struct bench_case *c[ROOM];
-	struct n2d_ctx ctx[CTX_MOST];
+	const struct n2d_ctx *ctx;
 	struct roof_levels levels;
 	struct csv_out out;
-	int code, contexts = bench_open(&(struct bench_command){"roof", usage, parse, &opt}, &argc, argv, ctx, &code);
+	int code, contexts = bench_open(&(struct bench_command){"roof", usage, parse, &opt}, &argc, argv, &ctx, &code);
 	if (!contexts)
 		return code;
 	drive_catch();
