@@ -4,6 +4,46 @@
 #include <string.h>
 
 #include "bench/compare.h"
+#include "text/utf8.h"
+
+/* ---- texts of others: names from the command line, ids from files */
+
+enum medium { TEXT, CODE, CELL, JSON }; /* CODE, CELL: a code span of Markdown, outside a table and in one */
+
+/* What the medium takes for its own is escaped, what is no UTF-8 is U+FFFD, and a control character is a space where it cannot be told. */
+static void put(FILE *f, enum medium m, const char *s)
+{
+	for (size_t n; *s; s += n ? n : 1) {
+		unsigned char c = (unsigned char)*s;
+		n = n2d_utf8_valid(s, strnlen(s, 4)) ? n2d_utf8_bytes(s) : 0;
+		if (!n)
+			fputs("\xef\xbf\xbd", f);
+		else if (m == JSON && (c < 0x20 || c == '"' || c == '\\'))
+			fprintf(f, "\\u%04x", c);
+		else if (m != JSON && (c < 0x20 || c == 0x7f))
+			putc(' ', f);
+		else {
+			if (m == CELL && c == '|')
+				putc('\\', f);
+			fwrite(s, 1, n, f);
+		}
+	}
+}
+
+/* Between as many backquotes as end at none of its own, and spaces, of which Markdown takes one away on both sides. */
+static void code(FILE *f, enum medium m, const char *s)
+{
+	size_t most = 0;
+	for (const char *t = s; (t = strchr(t, '`')); t += strspn(t, "`"))
+		most = strspn(t, "`") > most ? strspn(t, "`") : most;
+	for (size_t i = 0; i <= most; i++)
+		putc('`', f);
+	fputs(most ? " " : "", f);
+	put(f, m, s);
+	fputs(most ? " " : "", f);
+	for (size_t i = 0; i <= most; i++)
+		putc('`', f);
+}
 
 static int measured(const struct compare_row *r) { return r->side[BASE].n && r->side[HEAD].n; }
 /* A value a side says nothing about others. */
@@ -63,8 +103,11 @@ static void note(const struct comparison *c, FILE *f)
 void compare_text(const struct comparison *c, FILE *f)
 {
 	char x[4][48];
-	fprintf(f, "base %s\nhead %s\n\n%-60s %11s %11s %7s %14s  verdict\n", c->name[BASE], c->name[HEAD], "benchmark", "base", "head", "ratio",
-		"95 % interval");
+	fputs("base ", f);
+	put(f, TEXT, c->name[BASE]);
+	fputs("\nhead ", f);
+	put(f, TEXT, c->name[HEAD]);
+	fprintf(f, "\n\n%-60s %11s %11s %7s %14s  verdict\n", "benchmark", "base", "head", "ratio", "95 % interval");
 	for (size_t i = 0; i < c->rows; i++) {
 		const struct compare_row *r = c->row + i;
 		if (alone(r))
@@ -90,10 +133,9 @@ static void markdown_rows(const struct comparison *c, FILE *f, int notable)
 			continue;
 		cells(r, x);
 		const char *strong = r->verdict == SLOWER ? "**" : "";
-		fputs("| `", f);
-		for (const char *s = r->id; *s; s++)
-			fputc(*s == '|' || *s == '`' ? '/' : *s, f); /* what would end the cell */
-		fprintf(f, "` | %s | %s | %s%s%s | %s | %s%s%s |\n", x[0], x[1], strong, x[2], strong, x[3], strong, verdict_names[r->verdict],
+		fputs("| ", f);
+		code(f, CELL, r->id);
+		fprintf(f, " | %s | %s | %s%s%s | %s | %s%s%s |\n", x[0], x[1], strong, x[2], strong, x[3], strong, verdict_names[r->verdict],
 			strong);
 	}
 }
@@ -107,7 +149,11 @@ void compare_markdown(const struct comparison *c, FILE *f)
 		markdown_rows(c, f, 1);
 	fprintf(f, "\n<details><summary>%zu the same</summary>\n\n", compare_count(c, SAME));
 	markdown_rows(c, f, 0);
-	fprintf(f, "\n</details>\n\nBase `%s`, head `%s`; ", c->name[BASE], c->name[HEAD]);
+	fputs("\n</details>\n\nBase ", f);
+	code(f, CODE, c->name[BASE]);
+	fputs(", head ", f);
+	code(f, CODE, c->name[HEAD]);
+	fputs("; ", f);
 	note(c, f);
 	fputs(".\n", f);
 }
@@ -117,11 +163,7 @@ void compare_markdown(const struct comparison *c, FILE *f)
 static void json_text(FILE *f, const char *s)
 {
 	putc('"', f);
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || *s == '"' || *s == '\\')
-			fprintf(f, "\\u%04x", (unsigned char)*s);
-		else
-			putc(*s, f);
+	put(f, JSON, s);
 	putc('"', f);
 }
 

@@ -40,6 +40,18 @@ run 0 ./n2d-bench compare --base-name 'v1 "x"' --head-name v2 --format json "$sc
 out '"base": "v1 .u0022x'
 out '"head": "v2"'
 out '"id": "b", "verdict": "same", "ratio": 1, "base_seconds"'
+# What is no UTF-8 is no JSON, and ids come from files as well; a name ends neither its line nor its span of code.
+invalid=$(printf 'v\377\303') other=$(printf '\357\277\275') # U+FFFD for each byte
+printf 't/1,"e`\377|f",1\n' | cat "$scratch/two.csv" - >"$scratch/strange.csv"
+for format in text markdown json; do
+	run 0 ./n2d-bench compare --base-name "$invalid" --head-name "$(printf 'a|`<b>``\n\nc`')" --format $format "$scratch/strange.csv" "$scratch/strange.csv"
+	[ $format = text ] || { iconv -f UTF-8 -t UTF-8 <"$scratch/out" >/dev/null 2>&1 && good || bad "$what: no UTF-8"; }
+	case $format in
+	text) out "^base v$other$other\$" && out '^head a\|`<b>``  c`$' ;;
+	markdown) out "^Base \`v$other$other\`, head \`{3} a\\|\`<b>\`\`  c\` \`{3}; " && out "^\| \`\` e\`$other\\\\\|f \`\` \| " ;;
+	json) out "\"base\": \"v$other$other\",\$" && out '"head": "a\|`<b>``.u000a.u000ac`",$' && out "\"id\": \"e\`$other\|f\"" ;;
+	esac
+done
 run 2 ./n2d-bench compare "$scratch" "$scratch/head.csv"
 run 2 ./n2d-bench compare "$scratch" "$scratch"
 err 'cannot be run'
