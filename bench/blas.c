@@ -44,15 +44,16 @@ int is_blas(const char *name)
 	return known;
 }
 
-int blas_path(const char *text)
+int blas_path(const char *text, const char *which)
 {
 	size_t n = strcspn(text, "=");
 	for (int i = 0; i < SOURCES; i++)
-		if (strlen(sources[i].name) == n && strncmp(sources[i].name, text, n) == 0 && text[n] && text[n + 1]) {
+		if (strlen(sources[i].name) == n && strncmp(sources[i].name, text, n) == 0 && text[n] && text[n + 1] &&
+		    (!which || in_list(which, sources[i].name))) {
 			path[i] = text + n + 1;
-			return 0;
+			return 1;
 		}
-	return n2d_error("--peer-path: '%s', expected NAME=FILE with openblas, blis, onednn or onnxruntime for NAME", text);
+	return 0;
 }
 
 /* A function of the library; through memory, because ISO C does not convert pointers to functions. */

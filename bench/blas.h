@@ -17,8 +17,8 @@ struct blas {
 };
 
 int is_blas(const char *name);
-/* Adds a library to load in place of the usual one: "openblas=/opt/lib/libopenblas.so". -1 and a message. */
-int blas_path(const char *text);
+/* A library to load in place of the usual one: "openblas=/opt/lib/libopenblas.so". 1 when the name is of one in the list `which` (NULL: any). */
+int blas_path(const char *text, const char *which);
 /* Loads what there is, with RTLD_LOCAL. Variables that steer
  * a library (OPENBLAS_CORETYPE, ...) are taken out of the environment first, and what was done is told on standard error. `isa` is our widest: the
  * same library is loaded once more told to use it, as its own detection can be wrong; one that dies of it is left out. The last one is what

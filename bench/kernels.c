@@ -52,6 +52,13 @@ static int set_peers(const char *list)
 	return list ? check_list("--peers", list, is_peer) : 0;
 }
 
+static int peer_path(const char *text)
+{
+	if (served_path(text, "product") || blas_path(text, NULL))
+		return 0;
+	return n2d_error("--peer-path: '%s', expected NAME=FILE with openblas, blis, onednn or onnxruntime for NAME", text);
+}
+
 static int parse(int argc, char **argv)
 {
 	static const struct option longs[] = {COMMON_OPTIONS, {"no-limits", 0, &no_limits, 1}, {"peers", 2, 0, 'E'},
@@ -61,7 +68,7 @@ static int parse(int argc, char **argv)
 	opterr = 0;
 	for (int c; !bad && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1;)
 		if (c == 'P')
-			bad = served_path(optarg, "product") ? 0 : blas_path(optarg);
+			bad = peer_path(optarg);
 		else if (c == 'E')
 			bad = set_peers(optarg);
 		else if (c)

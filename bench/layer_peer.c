@@ -9,7 +9,14 @@
 #include "bench/served.h"
 
 int is_layer_peer(const char *name) { return strcmp(name, "onednn") == 0 || is_served(name, NULL); }
-int layer_peer_path(const char *text) { return served_path(text, NULL) ? 0 : blas_path(text); }
+
+int layer_peer_path(const char *text)
+{
+	if (served_path(text, NULL) || blas_path(text, "onednn"))
+		return 0;
+	return n2d_error("--peer-path: '%s', expected NAME=FILE with onednn, pytorch-best or onnxruntime for NAME", text);
+}
+
 void layer_peers_stop(void) { served_stop(); }
 
 int layer_peers(const struct layer_peer **list, const char *isa, const char *which, const struct size_list *threads)

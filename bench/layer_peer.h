@@ -27,7 +27,7 @@ void layer_case_peer(struct layer_case *l, const struct layer_peer *peer);
  * named by layer_peer_path. threads: the numbers that cases have. Before threads are pinned: processes started inherit the processors. */
 enum { LAYER_PEERS = 8 };
 int layer_peers(const struct layer_peer **list, const char *isa, const char *which, const struct size_list *threads);
-/* "NAME=FILE", as blas_path. */
+/* "NAME=FILE". -1 and a message when no peer of layers has that name. */
 int layer_peer_path(const char *text);
 int is_layer_peer(const char *name);
 /* Ends processes that were started. */

@@ -32,8 +32,13 @@ run 2 ./n2d-bench kernels --peers=mkl
 err "--peers: unknown 'mkl'"
 run 2 ./n2d-bench kernels --peers=pytorch-best
 err "--peers: unknown 'pytorch-best'" # it has no products here
+# Each command names its own.
 run 2 ./n2d-bench kernels --peers --peer-path mkl=x
-err 'expected NAME=FILE'
+err 'expected NAME=FILE with openblas, blis, onednn or onnxruntime for NAME'
+for name in mkl openblas; do
+	run 2 ./n2d-bench layers --layer rnn --n 2 --d 4 --threads 1 --isa scalar --samples 1 --no-limits --peers --peer-path $name=x
+	err 'expected NAME=FILE with onednn, pytorch-best or onnxruntime for NAME'
+done
 # Peers: a library that is named and is not that is an error, one that is not there or no library is told, and the run goes on.
 steered='-u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE -u OPENBLAS_NUM_THREADS -u ONEDNN_MAX_CPU_ISA -u DNNL_MAX_CPU_ISA'
 run 0 env $steered ./n2d-bench kernels --peers=compiler --isa scalar --threads 1 --benchmark_list_tests
