@@ -28,17 +28,12 @@ AM_CONDITIONAL([WITH_]m4_toupper([$1]), [test $n2d_with_$1 = yes])
 ])
 
 # N2D_TOOL(name, VAR, candidates, Debian package, what for)
-# --without-<name>; sets VAR to the program's path, or to nothing.
+# A line of the summary. Without an option: our programs look for it themselves when they need it.
 AC_DEFUN([N2D_TOOL], [
-AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [do without $1 ($5)])], [], [with_$1=check])
-AS_IF([test "x$with_$1" = xno], [n2d_why="--without-$1"; $2=],
-  [AC_PATH_PROGS([$2], [$3])
-   n2d_why="not found; Debian: $4"
-   AS_IF([test "x$with_$1" = xyes && test "x$$2" = x], [AC_MSG_ERROR([--with-$1: not found (Debian: $4)])])])
-AC_SUBST([$2])
+AC_PATH_PROGS([$2], [$3])
 AS_IF([test "x$$2" != x],
   [n2d_line=`printf '    %-12s on   %s' "$1" "$5"`],
-  [n2d_line=`printf '    %-12s off  (%s), so no %s' "$1" "$n2d_why" "$5"`])
+  [n2d_line=`printf '    %-12s off  (not found; Debian: %s), so no %s' "$1" "$4" "$5"`])
 n2d_package_summary="$n2d_package_summary$n2d_line
 "
 ])
