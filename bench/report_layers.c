@@ -1,4 +1,5 @@
 /* Of the report, what the sweep over layers says. */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -67,6 +68,18 @@ static const struct table_pair *pair_of(const struct table *t, const char *a, co
 	return NULL;
 }
 
+/* What the fits predict, beside what was measured: whether it was beyond that, or says something else. "": they predict nothing. */
+static const char *predicted_text(const struct table_pair *p)
+{
+	char c[4][TABLE_CELL];
+	int beyond = p->predicted > p->to, same = beyond == !!isinf(p->n) && p->predicted > 0;
+	if (isnan(p->predicted))
+		return "";
+	table_pair_cells(p, c);
+	return as_text("predicted: %s%s%s", c[1], beyond && isdigit((unsigned char)c[1][0]) ? ", beyond the measured lengths" : "",
+		       same ? "" : "; what was measured counts");
+}
+
 static void tile_crossing(struct html *h, const struct table *t, const char *other)
 {
 	const struct table_pair *p = pair_of(t, "self-attention", other);
@@ -74,7 +87,7 @@ static void tile_crossing(struct html *h, const struct table *t, const char *oth
 		return;
 	int doubt = row_of(t, p->a)->disturbed || row_of(t, p->b)->disturbed;
 	const char *name = layer_style(other)->name;
-	const char *fits = isnan(p->predicted) ? "" : isinf(p->predicted) ? "by the fits it stays so" : as_text("by the fits up to %.0f", p->predicted);
+	const char *fits = predicted_text(p);
 	if (isinf(p->n))
 		tile(h, as_text("n ≤ %.0f", p->to),
 		     as_text("Self-attention is faster than the %s at every length measured (d = %.0f)", name, t->row[0].at_d), fits, doubt);
@@ -365,16 +378,15 @@ static void crossings(struct html *h, const struct table *t, int of_attention)
 static void crossing_table(struct html *h, const struct table *t)
 {
 	static const char head[] = "<div class=\"scroll\"><table><thead><tr><th>up to n* faster</th><th "
-		"class=\"left\">than</th><th>n* measured</th><th>by the fits</th>"
-				   "<th>mixing alone</th><th>by the fits</th></tr></thead><tbody>\n";
+		"class=\"left\">than</th><th>n* measured</th><th>predicted</th>"
+				   "<th>mixing alone: n* measured</th><th>predicted</th></tr></thead><tbody>\n";
 	html(h, head);
 	crossings(h, t, 1);
-	html(h, "</tbody></table></div>\n<details><summary>The other pairs, and the fits</summary>\n");
+	html(h, "</tbody></table></div>\n<p class=\"notes\">$</p>\n<details><summary>The other pairs, and the fits</summary>\n", table_predicted_note);
 	html(h, head);
 	crossings(h, t, 0);
 	html(h, "</tbody></table></div>\n<p class=\"notes\">Pairs that are not listed do not cross: one is faster throughout, by "
-	     "the fits up to $ times the largest n, or they change places more than once, which is noise. "
-	     "always: the first is faster at every length, nowhere: at none.</p>\n"
+	     "the fits up to $ times the largest n, or they change places more than once, which is noise.</p>\n"
 		"<div class=\"scroll\"><table><thead><tr><th>T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d</th><th>c0, "
 			"µs</th><th>c1, ps</th><th>c2, ps</th>"
 		"<th>error</th></tr></thead><tbody>\n", as_text("%d", TABLE_FAR));
@@ -395,8 +407,7 @@ void report_time(struct html *h, const struct report *r)
 	html(h, "<p>Dots are measured; lines are fits T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d to all shapes, from "
 	     "the first measured length to the last, where there are more lengths than coefficients. Both axes are "
 	     "logarithmic: a steeper line grows "
-		"faster. A ring marks where another layer becomes faster than self-attention; “by the fits” is where the lines cross, "
-		"beyond the measured lengths too.</p>\n");
+		"faster. A ring marks where another layer becomes faster than self-attention, by measurement.</p>\n");
 	figures(h, r, time_figure, milliseconds);
 	html(h, "<h3>Where one layer overtakes another</h3>\n");
 	for (size_t i = 0; i < r->machines; i++) {

@@ -69,7 +69,7 @@ void table_csv(const struct table *t, FILE *f);
 
 /* The same as cells: a row's as Markdown has them; a pair's n* measured, predicted, of the mixing part measured, predicted. */
 enum { TABLE_CELLS = 13, TABLE_CELL = 40 };
-extern const char table_notes[];
+extern const char table_notes[], table_predicted_note[]; /* of the columns; of the predicted ones, the last of these */
 void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL]);
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL]);
 /* Does one overtake the other somewhere, by measurement or by the fits? */

@@ -91,6 +91,10 @@ static void widths(const struct table *t, int *w)
 	}
 }
 
+#define PREDICTED \
+	"predicted: where the fitted times cross, beyond the measured lengths too; of two that run side by side, anywhere within\n" \
+	"the fits' errors: what was measured counts. always: the first is cheaper at every length, nowhere: at none.\n"
+const char table_predicted_note[] = PREDICTED;
 const char table_notes[] =
 	"n, d: exponents of time in length and width, from a sixteenth of the largest size on, with 95 % confidence intervals;\n"
 	"mixing is what moves information between positions, whole includes the projections. materialised: attention that stores\n"
@@ -99,9 +103,7 @@ const char table_notes[] =
 	"layers (convolution: contiguous; dilated). layers: how many are stacked until changing the first input changes the last\n"
 	"output, by running them.\n"
 	"limit %: of the speed that the machine allows at most, min(peak, intensity x bandwidth) with intensity = operations a\n"
-	"byte, measured in the same minutes, over the same lengths.\n"
-	"predicted: where the fitted times cross, beyond the measured lengths too; of two that run side by side, anywhere within\n"
-	"the fits' errors: what was measured counts. always: the first is cheaper at every length, nowhere: at none.\n";
+	"byte, measured in the same minutes, over the same lengths.\n" PREDICTED;
 
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL])
 {

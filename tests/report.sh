@@ -51,7 +51,8 @@ page '<b>Sequential operations</b>'
 page '<code>n2d-bench table --isa avx2 --threads 1 --pass forward slow/layers.csv slow/paths.csv</code>'
 page "default-src 'none'"
 no 'Side by side<|Left: '
-page '<b>n = 256–512</b><span>Between these measured lengths the LSTM becomes faster than self-attention \(d = 64\)</span><small>interpolated 300; by'
+page '<b>n = 256–512</b><span>Between these measured lengths the LSTM becomes faster than self-attention \(d = 64\)</span><small>interpolated 300; predicted: 300</small>'
+page "<p class=\"notes\">predicted: where the fitted times cross, beyond the measured lengths too; of two"
 [ "$(grep -c '<figure>' report.html)" = "$(awk '/<figure>/ {open = 1} /class="command"/ && open {n++; open = 0} END {print n}' report.html)" ] && good ||
 	bad "$what: a figure has no command under it"
 # A number at an axis has room for the widest digits, 11 of the picture's units in a narrow window.
@@ -72,6 +73,12 @@ awk -F, 'NR == 1 || ($2 == "lstm" ? $7 <= 64 : $7 > 16 && $7 <= 256)' slow/layer
 run 0 few
 [ "$(grep -o 'class="c solid".*M[0-9.]* ' report.html | sed 's/.*d="M//; 2q')" = "$(printf '164.0 \n164.0 ')" ] && good || bad "$what: fits from elsewhere"
 page 'cx="164\.0"'
+# A crossing that the fits predict is no measurement: within the measured lengths, where there was none, and beyond them.
+mkdir near
+awk -F, -v OFS=, '$2 == "lstm" {$10 = 3e-6 * $7 * ($7 == 4096 ? 1.4 : 1); print; $2 = "gru"; $10 = 5e-6 * $7} {print}' slow/layers.csv >near/layers.csv
+run 0 near
+page 'than the LSTM at every length measured \(d = 64\)</span><small>predicted: 37[0-9]*; what was measured counts</small>'
+page 'than the GRU at every length measured \(d = 64\)</span><small>predicted: 5000, beyond the measured lengths</small>'
 run 0 slow --threads 2
 page 'avx2, 2 threads'
 run 2 slow --isa avx512
