@@ -12,6 +12,15 @@
  * same on all instruction sets. A multiple of every register tile's rows and columns. */
 enum { N2D_ATTN_KEYS = 192 };
 
+/* Memory that is read after this call: products fetch a line of it into the second-level cache with each term, so that it comes while they compute.
+ * What has been fetched is taken off: parts [0, parts) each lie from p to end. */
+struct n2d_attn_ahead {
+	size_t parts;
+	struct {
+		const float *p, *end;
+	} part[5];
+};
+
 /* Operands, packed: rows in panels by attn_panel, q_next floats from panel to panel where they are the queries'
  * (a call may take some of the rows packed), keys * attn_nr where they are the keys'; kt and vt transposed by attn_pack. */
 struct n2d_attn_fwd {
@@ -20,6 +29,7 @@ struct n2d_attn_fwd {
 	ptrdiff_t first, end;        /* the band */
 	size_t q_next, rows, keys, width, ldo;
 	int start;                   /* the first tile: what o, mx and sum hold is not read */
+	struct n2d_attn_ahead *ahead; /* or NULL */
 };
 
 /* rows and keys as in attn_fwd; dq, dk, dv have row strides lddq, lddk, lddv. */
@@ -31,6 +41,7 @@ struct n2d_attn_bwd {
 	size_t q_next, rows, keys, width;
 	size_t lddq, lddk, lddv;
 	int start;                   /* the first tile: dq is written */
+	struct n2d_attn_ahead *ahead; /* or NULL */
 };
 
 /* One query of several heads against a tile of keys, all read where they lie: head h of row t at p[h * sh + t * st], or at p[h * sh + at[t]]. */

@@ -28,13 +28,14 @@ struct attn_terms {
 
 /* s[rows][ATTN_LD] = products of rows of x with the transposed keys kt (attn_pack by ATTN_NR), in whole vectors covering
  * the keys that some row of a register tile sees. */
-void N2D_FN(attn_scores)(float *s, struct attn_panels x, const float *kt, size_t rows, size_t width, struct attn_terms keys);
+void N2D_FN(attn_scores)(float *s, struct attn_panels x, const float *kt, size_t rows, size_t width, struct attn_terms keys,
+			 struct n2d_attn_ahead *ahead);
 /* c[rows][width] (+)= sum over the keys j that row i sees of s[i][j] y[j]. */
 void N2D_FN(attn_rows)(float *c, size_t ldc, int add, const float *s, struct attn_panels y, size_t rows, size_t width,
-		       struct attn_terms t);
+		       struct attn_terms t, struct n2d_attn_ahead *ahead);
 /* c[keys][width] += sum over the rows i that key j takes of s[i][j] y[i]. */
 void N2D_FN(attn_keys)(float *c, size_t ldc, const float *s, struct attn_panels y, size_t keys, size_t width,
-		       struct attn_terms t);
+		       struct attn_terms t, struct n2d_attn_ahead *ahead);
 
 /* i in [0, n]. */
 V_INLINE size_t attn_clamp(ptrdiff_t i, size_t n) { return i < 0 ? 0 : (size_t)i < n ? (size_t)i : n; }

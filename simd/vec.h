@@ -5,7 +5,7 @@
  *   types      v_t  V_LANES floats      i_t  V_LANES int32      m_t  V_LANES truth values
  *   memory     v_load v_store (any alignment)  v_loadn v_storen (first n <= V_LANES lanes; the
  *              others read as 0 and nothing beyond is touched)   i_load i_store  v_prefetch
- *              (a macro: gcc takes a function that does nothing else for one without effect)
+ *              and v_prefetch_far, into the second-level cache (macros: gcc takes a function that does nothing else for one without effect)
  *   lanes      v_set1 v_zero i_set1 i_iota  v_transpose (V_LANES vectors, in place)
  *   arithmetic v_add v_sub v_mul v_div v_sqrt v_abs v_neg
  *              v_fma(a,b,c) = a*b + c and v_fnma(a,b,c) = c - a*b, rounded ONCE on every

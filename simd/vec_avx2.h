@@ -33,6 +33,7 @@ static inline void v_storen(float *p, v_t a, size_t n) { _mm256_maskstore_ps(p, 
 static inline i_t i_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
 static inline void i_store(int32_t *p, i_t a) { _mm256_storeu_si256((__m256i *)p, a); }
 #define v_prefetch(p) __builtin_prefetch(p)
+#define v_prefetch_far(p) __builtin_prefetch(p, 0, 2)
 
 static inline v_t v_set1(float a) { return _mm256_set1_ps(a); }
 static inline v_t v_zero(void) { return _mm256_setzero_ps(); }

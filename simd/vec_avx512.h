@@ -29,6 +29,7 @@ static inline void v_storen(float *p, v_t a, size_t n) { _mm512_mask_storeu_ps(p
 static inline i_t i_load(const int32_t *p) { return _mm512_loadu_si512(p); }
 static inline void i_store(int32_t *p, i_t a) { _mm512_storeu_si512(p, a); }
 #define v_prefetch(p) __builtin_prefetch(p)
+#define v_prefetch_far(p) __builtin_prefetch(p, 0, 2)
 
 static inline v_t v_set1(float a) { return _mm512_set1_ps(a); }
 static inline v_t v_zero(void) { return _mm512_setzero_ps(); }

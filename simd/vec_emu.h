@@ -69,6 +69,7 @@ static inline void i_store(int32_t *p, i_t a)
 		p[l] = a.i[l];
 }
 #define v_prefetch(p) ((void)(p))
+#define v_prefetch_far(p) ((void)(p))
 
 V_EACH(v_t, f, v_set1, (float a), a)
 V_EACH(v_t, f, v_zero, (void), 0)

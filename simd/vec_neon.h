@@ -62,6 +62,7 @@ static inline void v_storen(float *p, v_t a, size_t n)
 		vst1q_lane_f32(p + 2, a, 2);
 }
 #define v_prefetch(p) __builtin_prefetch(p)
+#define v_prefetch_far(p) __builtin_prefetch(p, 0, 2)
 
 static inline i_t v_bits(v_t a) { return vreinterpretq_s32_f32(a); }
 static inline v_t i_bits(i_t a) { return vreinterpretq_f32_s32(a); }

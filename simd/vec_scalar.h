@@ -37,6 +37,7 @@ static inline void v_storen(float *p, v_t a, size_t n)
 static inline i_t i_load(const int32_t *p) { return *p; }
 static inline void i_store(int32_t *p, i_t a) { *p = a; }
 #define v_prefetch(p) __builtin_prefetch(p)
+#define v_prefetch_far(p) __builtin_prefetch(p, 0, 2)
 
 static inline v_t v_set1(float a) { return a; }
 static inline v_t v_zero(void) { return 0; }

@@ -41,7 +41,7 @@ static void product_keys(float *c, size_t ldc, const float *s, const float *y, s
 	ptrdiff_t j = (ptrdiff_t)from + 1;
 	if (from < to)
 		N2D_FN(attn_keys)(c + from * ldc, ldc, s + from, (struct attn_panels){y, a->q_next}, to - from, a->width,
-				  (struct attn_terms){rows, j - t.end, j - t.first});
+				  (struct attn_terms){rows, j - t.end, j - t.first}, a->ahead);
 }
 
 static void block(float *dq, float *dk, float *dv, size_t r0, size_t rows, const struct n2d_attn_bwd *a)
@@ -49,8 +49,8 @@ static void block(float *dq, float *dk, float *dv, size_t r0, size_t rows, const
 	_Alignas(64) float s[BLOCK * ATTN_LD], dp[BLOCK * ATTN_LD];
 	struct attn_terms t = {a->keys, a->first + (ptrdiff_t)r0, a->end + (ptrdiff_t)r0};
 	const float *q = a->q + r0 * ATTN_NR, *d = a->d + r0 * ATTN_NR;
-	N2D_FN(attn_scores)(s, (struct attn_panels){q, a->q_next}, a->kt, rows, a->width, t);
-	N2D_FN(attn_scores)(dp, (struct attn_panels){d, a->q_next}, a->vt, rows, a->width, t);
+	N2D_FN(attn_scores)(s, (struct attn_panels){q, a->q_next}, a->kt, rows, a->width, t, a->ahead);
+	N2D_FN(attn_scores)(dp, (struct attn_panels){d, a->q_next}, a->vt, rows, a->width, t, a->ahead);
 	for (size_t r = 0; r < rows; r++)
 		row_grad(s + r * ATTN_LD, dp + r * ATTN_LD, attn_clamp((ptrdiff_t)r + t.first, t.n),
 			 attn_clamp((ptrdiff_t)r + t.end, t.n), a->lse[r0 + r], a->delta[r0 + r]);
@@ -60,7 +60,7 @@ static void block(float *dq, float *dk, float *dv, size_t r0, size_t rows, const
 	}
 	if (dq)
 		N2D_FN(attn_rows)(dq + r0 * a->lddq, a->lddq, 1, dp, (struct attn_panels){a->k, a->keys * ATTN_NR}, rows,
-				  a->width, t);
+				  a->width, t, a->ahead);
 }
 
 V_INLINE void zero(float *x, size_t rows, size_t width, size_t ldx)

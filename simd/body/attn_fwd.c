@@ -35,9 +35,9 @@ static void block(float *o, float *mx, float *sum, size_t r0, size_t rows, const
 {
 	_Alignas(64) float s[SUB * ATTN_LD];
 	struct attn_terms t = {a->keys, a->first + (ptrdiff_t)r0, a->end + (ptrdiff_t)r0};
-	N2D_FN(attn_scores)(s, (struct attn_panels){a->q + r0 * ATTN_NR, a->q_next}, a->kt, rows, a->width, t);
+	N2D_FN(attn_scores)(s, (struct attn_panels){a->q + r0 * ATTN_NR, a->q_next}, a->kt, rows, a->width, t, a->ahead);
 	weights(s, o, mx, sum, rows, a, t);
-	N2D_FN(attn_rows)(o, a->ldo, !a->start, s, (struct attn_panels){a->v, a->keys * ATTN_NR}, rows, a->width, t);
+	N2D_FN(attn_rows)(o, a->ldo, !a->start, s, (struct attn_panels){a->v, a->keys * ATTN_NR}, rows, a->width, t, a->ahead);
 }
 
 /* Rows [from, to) have seen nothing yet. */

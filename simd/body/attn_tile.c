@@ -13,6 +13,7 @@ struct product {
 	size_t xp, width; /* of scores */
 	int add;
 	struct attn_terms t;
+	struct n2d_attn_ahead *ahead;
 };
 
 /* Term k, of which the pointers are given, to rows [lo, hi). */
@@ -30,6 +31,26 @@ V_INLINE void step(const int lo, const int hi, const int nv, v_t acc[ATTN_MR][V_
 		for (int v = 0; v < nv; v++)
 			acc[i][v] = v_mac(a, b[v], acc[i][v]);
 	}
+}
+
+/* Terms of rows [0, m): n of them, from x and y on. The loop that fetches is apart, because its two instructions a term cost AVX2 3 % where there is
+ * nothing to fetch. */
+V_INLINE void terms(const int m, const int nv, v_t acc[ATTN_MR][V_ATTN_NV], const float *x, const size_t xi, const size_t xk, const float *y,
+		    size_t n, struct n2d_attn_ahead *a)
+{
+	enum { LINE = 64 / sizeof(float) };
+	if (!a || !a->parts) {
+		for (size_t k = 0; k < n; k++, x += xk, y += ATTN_NR)
+			step(0, m, nv, acc, x, xi, y);
+		return;
+	}
+	const float *ahead = a->part[a->parts - 1].p;
+	for (size_t k = 0; k < n; k++, x += xk, y += ATTN_NR, ahead += LINE) {
+		v_prefetch_far(ahead);
+		step(0, m, nv, acc, x, xi, y);
+	}
+	a->part[a->parts - 1].p = ahead;
+	a->parts -= ahead >= a->part[a->parts - 1].end;
 }
 
 /* Columns of c in vector v of the tile. */
@@ -72,9 +93,8 @@ V_INLINE void scores(const int m, const int nv, const struct product *p)
 	start(m, nv, acc, p);
 	for (size_t left = p->width; left;) {
 		size_t n = left < ATTN_NR ? left : ATTN_NR;
-		for (size_t k = 0; k < n; k++, y += ATTN_NR)
-			step(0, m, nv, acc, x + k, ATTN_NR, y);
-		x += p->xp, left -= n;
+		terms(m, nv, acc, x, ATTN_NR, 1, y, n, p->ahead);
+		x += p->xp, y += n * ATTN_NR, left -= n;
 	}
 	finish(m, nv, acc, p);
 }
@@ -94,9 +114,8 @@ V_INLINE void sums(const int m, const struct product *p, const size_t xi, const 
 			if (k >= 0 && k < (ptrdiff_t)t.n)
 				step(0, r, NV, acc, p->x + (size_t)k * xk, xi, p->y + (size_t)k * ATTN_NR);
 		}
-	const float *x = p->x + from * xk, *y = p->y + from * ATTN_NR;
-	for (size_t k = from; k < to; k++, x += xk, y += ATTN_NR)
-		step(0, m, NV, acc, x, xi, y);
+	if (from < to)
+		terms(m, NV, acc, p->x + from * xk, xi, xk, p->y + from * ATTN_NR, to - from, p->ahead);
 	if (m > 1 && to < t.n) /* and after, which rows [r, m) take */
 		V_UNROLL
 		for (int r = 1; r < m; r++) {
@@ -129,12 +148,13 @@ V_INLINE size_t height(size_t rows)
 	return (rows + count - 1) / count;
 }
 
-void N2D_FN(attn_scores)(float *s, struct attn_panels x, const float *kt, size_t rows, size_t width, struct attn_terms keys)
+void N2D_FN(attn_scores)(float *s, struct attn_panels x, const float *kt, size_t rows, size_t width, struct attn_terms keys,
+			 struct n2d_attn_ahead *ahead)
 {
 	while (rows) {
 		size_t m = height(rows), j = attn_clamp(keys.first, keys.n) / ATTN_NR * ATTN_NR;
 		size_t to = attn_clamp((ptrdiff_t)m - 1 + keys.end, keys.n);
-		struct product p = {.x = x.p, .ldc = ATTN_LD, .cols = ATTN_NR, .xp = x.next, .width = width};
+		struct product p = {.x = x.p, .ldc = ATTN_LD, .cols = ATTN_NR, .xp = x.next, .width = width, .ahead = ahead};
 		for (; j < to; j += ATTN_NR) {
 			p.c = s + j, p.y = kt + j * width;
 			if (to - j > V_LANES)
@@ -166,15 +186,15 @@ V_INLINE void products(tiles f, struct product p, struct attn_panels y, size_t r
 }
 
 void N2D_FN(attn_rows)(float *c, size_t ldc, int add, const float *s, struct attn_panels y, size_t rows, size_t width,
-		       struct attn_terms t)
+		       struct attn_terms t, struct n2d_attn_ahead *ahead)
 {
-	struct product p = {.c = c, .x = s, .ldc = ldc, .add = add, .t = t};
+	struct product p = {.c = c, .x = s, .ldc = ldc, .add = add, .t = t, .ahead = ahead};
 	products(by_rows, p, y, rows, width, ATTN_LD);
 }
 
 void N2D_FN(attn_keys)(float *c, size_t ldc, const float *s, struct attn_panels y, size_t keys, size_t width,
-		       struct attn_terms t)
+		       struct attn_terms t, struct n2d_attn_ahead *ahead)
 {
-	struct product p = {.c = c, .x = s, .ldc = ldc, .add = 1, .t = t};
+	struct product p = {.c = c, .x = s, .ldc = ldc, .add = 1, .t = t, .ahead = ahead};
 	products(by_keys, p, y, keys, width, 1);
 }

@@ -52,6 +52,37 @@ void n2d_attn_divide(struct n2d_attn_plan *plan, const struct n2d_ctx *ctx, cons
 	plan->total = n2d_add(plan->total, n2d_mul(plan->per_thread, threads));
 }
 
+/* Adds the h-th of a->H parts of sentence b's rows of x, if all heads lie in a row of it and x does not lie in a row of `of`, as K and V do in a fused
+ * projection's. */
+static void fetch_rows(const struct n2d_attn_job *j, const float *x, struct n2d_strides s, const int32_t *at, size_t b, size_t rows, size_t h,
+		       const float *of, size_t of_st)
+{
+	struct n2d_attn_ahead *f = j->ahead;
+	size_t first = at ? (size_t)at[b] * s.st : b * s.sb, floats = rows * s.st;
+	if (!x || s.st < n2d_attn_span(j->a, s) || (of && x >= of && x < of + of_st))
+		return;
+	f->part[f->parts].p = x + first + n2d_cut(floats, j->a->H, h);
+	f->part[f->parts++].end = x + first + n2d_cut(floats, j->a->H, h + 1);
+}
+
+/* While head h of a sentence is computed, a part of all that the next one's packing reads is fetched: it lies in pieces of a head's width, which the
+ * processor does not take for a stream. */
+static void fetch_next(const struct n2d_attn_job *j, size_t h)
+{
+	const struct n2d_attention *a = j->a;
+	size_t b = j->b + 1;
+	j->ahead->parts = 0;
+	if (b >= a->B)
+		return;
+	size_t rows = a->qlen ? n2d_clamp(a->qlen[b], a->Tq) : a->Tq, keys = a->klen ? n2d_clamp(a->klen[b], a->Tk) : a->Tk;
+	/* The last is fetched first: what was written longest ago. */
+	fetch_rows(j, j->dO, a->o, a->q_at, b, rows, h, NULL, 0);
+	fetch_rows(j, j->O_in, a->o, a->q_at, b, rows, h, NULL, 0);
+	fetch_rows(j, j->V, a->v, a->k_at, b, keys, h, j->K, a->k.st);
+	fetch_rows(j, j->K, a->k, a->k_at, b, keys, h, j->Q, a->q.st);
+	fetch_rows(j, j->Q, a->q, a->q_at, b, rows, h, NULL, 0);
+}
+
 static void pack_block(void *arg, size_t block, int thread)
 {
 	(void)thread;
@@ -63,6 +94,8 @@ static void work_task(void *arg, size_t task, int thread)
 {
 	const struct n2d_attn_job *j = arg;
 	size_t tasks = j->passes->tasks;
+	if (j->ahead)
+		fetch_next(j, j->h0 + task / tasks);
 	j->passes->work(j, j->h0 + task / tasks, task % tasks, j->ws + (size_t)thread * j->plan.per_thread);
 }
 
@@ -78,10 +111,12 @@ static void each(const struct n2d_attn_job *j, size_t tasks, void (*fn)(void *ar
 static void sentence(void *arg, size_t b, int thread)
 {
 	struct n2d_attn_job j = *(const struct n2d_attn_job *)arg;
+	struct n2d_attn_ahead ahead;
 	size_t longer = j.a->Tq > j.a->Tk ? j.a->Tq : j.a->Tk, blocks = (longer + N2D_ATTN_KEYS - 1) / N2D_ATTN_KEYS;
 	j.b = b;
 	j.band = n2d_attention_band(j.a, b);
 	j.packed += (size_t)thread * j.plan.group * j.plan.head;
+	j.ahead = j.plan.apart ? &ahead : NULL;
 	for (j.h0 = 0; j.h0 < j.a->H; j.h0 += j.plan.group) {
 		j.heads = j.a->H - j.h0 < j.plan.group ? j.a->H - j.h0 : j.plan.group;
 		if (j.band.row0 < j.band.row1)

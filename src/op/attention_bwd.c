@@ -87,7 +87,7 @@ static void tiles(const struct n2d_attn_job *j, size_t h, const struct part *x, 
 	const struct n2d_band *w = &j->band;
 	size_t q = n2d_head(a->q, a->q_at, j->b, h) + i0 * a->q.st, wide = j->plan.wide;
 	struct packed p = packed(j, h);
-	struct n2d_attn_bwd y = {.q = p.q + i0 * k->attn_nr, .d = p.d + i0 * k->attn_nr, .q_next = a->Tq * k->attn_nr, .start = 1};
+	struct n2d_attn_bwd y = {.q = p.q + i0 * k->attn_nr, .d = p.d + i0 * k->attn_nr, .q_next = a->Tq * k->attn_nr, .start = 1, .ahead = j->ahead};
 	y.lse = j->lse_in + (j->b * a->H + h) * a->Tq + i0, y.delta = p.delta + i0;
 	y.rows = i1 - i0, y.width = a->K, y.lddq = a->q.st, y.lddk = a->k.st, y.lddv = a->v.st;
 	for (; t < last; t += N2D_ATTN_KEYS) {

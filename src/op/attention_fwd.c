@@ -70,7 +70,7 @@ static void rows_of(const struct n2d_attn_job *j, size_t h, size_t i0, size_t ro
 	float *mx = ws, *sum = mx + n2d_floats(j->plan.chunk, 1, 1), *o = sum + n2d_floats(j->plan.chunk, k->lanes, 1);
 	size_t last = n2d_clamp((ptrdiff_t)(i0 + rows) - 1 + w->end, w->keys), wide = j->plan.wide;
 	/* The output collects in dense rows: rows of a wide tensor would fall on few sets of the caches. */
-	struct n2d_attn_fwd x = {.q = p.q + i0 * k->attn_nr, .q_next = a->Tq * k->attn_nr, .rows = rows, .width = a->K, .ldo = wide};
+	struct n2d_attn_fwd x = {.q = p.q + i0 * k->attn_nr, .q_next = a->Tq * k->attn_nr, .rows = rows, .width = a->K, .ldo = wide, .ahead = j->ahead};
 	x.start = 1;
 	for (size_t t = n2d_attn_tile(w, i0); t < last; t += N2D_ATTN_KEYS) {
 		x.kt = p.kt + t * a->K, x.v = p.v + t * wide, x.keys = n2d_attn_part(w->keys, t);

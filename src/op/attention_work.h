@@ -46,6 +46,7 @@ struct n2d_attn_job {
 	size_t b, h0, heads;
 	struct n2d_band band;
 	float *packed, *ws;
+	struct n2d_attn_ahead *ahead; /* of the next sentence; NULL: threads share the sentences */
 };
 
 /* The members from apart, rows to wide. */
