@@ -169,7 +169,7 @@ for old in '' old; do
 	[ -z "$old" ] || echo old >"$scratch/early.csv"
 	./n2d-bench layers $small --csv "$scratch/early.csv" >"$scratch/out" 2>"$scratch/err" &
 	# Whether it can be written was tried at the start: only what stays is the run's.
-	until { [ -e "$scratch/early.csv.tmp" ] && sleep 0.05 && [ -e "$scratch/early.csv.tmp" ]; } || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
+	until { [ -e "$scratch/early.csv.n2d-tmp" ] && sleep 0.05 && [ -e "$scratch/early.csv.n2d-tmp" ]; } || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
 	kill -15 $!
 	wait $!
 	[ "$? $(cat "$scratch"/early.* 2>/dev/null)" = "143 $old" ] && good || bad "$what: $(ls "$scratch" | grep early)"

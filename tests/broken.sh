@@ -129,10 +129,10 @@ if mkfifo fifo 2>/dev/null; then
 	err 'piped/log.csv: expected a file'
 fi
 # No name is no file's, and not one that ends with it either.
-echo precious >.tmp
+echo precious >.n2d-tmp
 what="n2d vocab -o ''"
 "$n2d" vocab s -o '' >out 2>err
-[ $? = 2 ] && [ "$(cat .tmp)" = precious ] && good || bad "$what"
+[ $? = 2 ] && [ "$(cat .n2d-tmp)" = precious ] && good || bad "$what"
 err "^n2d vocab: cannot write ''"
 # A learned table of positions ends: the line is named, those before it are translated.
 train 0 $small --src s --trg t -o table --max-steps 1 --positions learned --max-length 6 --max-tokens 5

@@ -21,7 +21,7 @@ static int make_folder(void **state)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof path, "%s/a", folder);
-	snprintf(temporary, sizeof temporary, "%s/a.tmp", folder);
+	snprintf(temporary, sizeof temporary, "%s/a.n2d-tmp", folder);
 	return 0;
 }
 
@@ -208,6 +208,25 @@ static void write_for_ever(void)
 	}
 }
 
+/* Not even one who gives up, or fails, takes what the user has beside the file. */
+static void a_users_temporary_stays(void **state)
+{
+	(void)state;
+	struct n2d_out o;
+	char own[64];
+	snprintf(own, sizeof own, "%s/a.tmp", folder);
+	FILE *f = fopen(own, "w");
+	assert_non_null(f);
+	assert_true(fputs("precious", f) >= 0 && !fclose(f));
+	put(path, "written");
+	holds(own, "precious");
+	assert_int_equal(n2d_out_open(&o, path), 0);
+	n2d_out_cancel(&o);
+	assert_int_equal(n2d_out_try(path), 0);
+	holds(own, "precious");
+	unlink(own);
+}
+
 /* Killed at any time: the file is whole, from one round. */
 static void a_killed_writer_leaves_a_whole_file(void **state)
 {
@@ -267,6 +286,7 @@ int main(void)
 		cmocka_unit_test(a_full_disk_leaves_the_old_file),
 		cmocka_unit_test(devices_are_written_directly),
 		cmocka_unit_test(a_second_writer_is_refused),
+		cmocka_unit_test(a_users_temporary_stays),
 		cmocka_unit_test(what_cannot_be_is_said),
 		cmocka_unit_test(a_killed_writer_leaves_a_whole_file),
 		cmocka_unit_test(half_a_directory_is_no_directory),

@@ -131,10 +131,10 @@ train 0 --resume -o "$scratch/separate" --max-steps 3 -q
 # States whose models were never written, however high their steps, cost nobody a checkpoint; nor do files half written stay.
 cp "$scratch/edge/step-00000008.state.safetensors" "$scratch/edge/step-00000100.state.safetensors"
 cp "$scratch/edge/step-00000008.state.safetensors" "$scratch/edge/step-00000200.state.safetensors"
-: >"$scratch/edge/step-00000200.safetensors.tmp"
+: >"$scratch/edge/step-00000200.safetensors.n2d-tmp"
 train 0 $more --save-every 1 --max-steps 10 -q
 ls "$scratch/edge" >"$scratch/out"
-[ "$(grep -c '\.tmp$' "$scratch/out") $(grep '\.state\.' "$scratch/out" | tr '\n' ' ')" = '0 step-00000009.state.safetensors step-00000010.state.safetensors ' ] &&
+[ "$(grep -c '\.n2d-tmp$' "$scratch/out") $(grep '\.state\.' "$scratch/out" | tr '\n' ' ')" = '0 step-00000009.state.safetensors step-00000010.state.safetensors ' ] &&
 	good || bad "orphaned states: $(tr '\n' ' ' <"$scratch/out")"
 train 0 $more --max-steps 11 -q
 # A damaged one is no surprise, and the one before it is there.
@@ -259,10 +259,10 @@ for delay in $(awk 'BEGIN {srand(7); for (i = 0; i < 20; i++) printf "%.3f ", 0.
 	while [ "$(newest)" = "$from" ] && kill -0 $! 2>/dev/null; do sleep 0.01; done
 	round=$((round + 1)) n=0
 	[ $((round % 2)) = 0 ] || sleep "$delay"
-	until [ $((round % 2)) = 1 ] || ls "$dir" | grep -q '\.tmp$' || [ $n -ge 1000 ]; do n=$((n + 1)); done
+	until [ $((round % 2)) = 1 ] || ls "$dir" | grep -q '\.n2d-tmp$' || [ $n -ge 1000 ]; do n=$((n + 1)); done
 	kill -9 $! 2>/dev/null || bad "killed after $delay s: it had ended"
 	wait $! 2>/dev/null
-	ls "$dir" | grep -q '\.tmp$' && torn=$((torn + 1))
+	ls "$dir" | grep -q '\.n2d-tmp$' && torn=$((torn + 1))
 	train 0 --resume $long --max-steps $(($(newest) + 1)) -q
 	[ "$(newest)" -gt "$from" ] && good || bad "killed after $delay s: no step after $from"
 	./n2d average --last 2 "$dir" -o "$scratch/average" 2>"$scratch/err" && good || bad "killed after $delay s: the models kept do not load"
@@ -279,7 +279,7 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=24m none "$disk" 2>/dev/null; th
 	err "^n2d train: cannot write .$disk/run/step-[0-9]+\.(state\.)?safetensors.: .*[Nn]o space"
 	dir=$disk/run
 	last=$(newest)
-	ls "$dir" | grep -q '\.tmp$' && bad "a full disk: a file half written" || good
+	ls "$dir" | grep -q '\.n2d-tmp$' && bad "a full disk: a file half written" || good
 	cp -R "$disk/run" "$scratch/moved"
 	train 0 --resume -o "$scratch/moved" --max-steps $((last + 1)) --keep 100 -q
 	umount "$disk" && mounted=

@@ -43,10 +43,10 @@ static int open_locked(const char *temporary)
 /* Opens the temporary of o->path, empty, with the permissions of the file it will replace. */
 static int open_beside(struct n2d_out *o, const struct stat *old)
 {
-	size_t n = strlen(o->path) + 5;
+	size_t n = strlen(o->path) + sizeof N2D_OUT_TEMPORARY;
 	if (!(o->temporary = malloc(n)))
 		return -1;
-	snprintf(o->temporary, n, "%s.tmp", o->path);
+	snprintf(o->temporary, n, "%s" N2D_OUT_TEMPORARY, o->path);
 	int fd = open_locked(o->temporary);
 	if (fd < 0) {
 		free(o->temporary); /* not ours: it must stay */
@@ -77,7 +77,7 @@ int n2d_out_open(struct n2d_out *o, const char *path)
 	struct stat old;
 	memset(o, 0, sizeof *o);
 	if (!*path)
-		return cannot("write", path, ENOENT); /* not ".tmp" */
+		return cannot("write", path, ENOENT); /* not the temporary of no name */
 	int standard = strcmp(path, "-") == 0, exists = !standard && stat(path, &old) == 0;
 	if (standard) {
 		open_standard(o);

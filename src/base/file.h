@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A file being written. The bytes go to PATH.tmp beside it; n2d_out_commit puts them in its place at
+/* What follows PATH in the name of its temporary. This program's own: a PATH.tmp beside it is somebody else's. */
+#define N2D_OUT_TEMPORARY ".n2d-tmp"
+
+/* A file being written. The bytes go to PATH.n2d-tmp beside it; n2d_out_commit puts them in its place at
  * once (fsync, rename, fsync of the directory), so that PATH always holds the old content or all of the
- * new, also after a crash. A killed process can leave PATH.tmp, which the next writer reuses. A symbolic
+ * new, also after a crash. A killed process can leave PATH.n2d-tmp, which the next writer reuses. A symbolic
  * link stays and its target is replaced; what is no regular file (a pipe, /dev/null) is written directly, and so is "-", standard output. */
 struct n2d_out {
 	FILE *f;
@@ -25,10 +28,10 @@ void n2d_out_write(struct n2d_out *o, const void *data, size_t bytes);
 void n2d_out_printf(struct n2d_out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Passes on what was written so far, for a reader at the other end of a pipe. */
 void n2d_out_flush(struct n2d_out *o);
-/* -1 and a message naming path and the reason: the old file is as it was, and PATH.tmp is gone (if only the last
+/* -1 and a message naming path and the reason: the old file is as it was, and PATH.n2d-tmp is gone (if only the last
  * fsync of the directory fails, the new file is there but may not survive a crash). */
 int n2d_out_commit(struct n2d_out *o);
-/* Gives up: the old file is as it was, and PATH.tmp is gone. Does nothing to one that is committed, failed to open, or all zeros. */
+/* Gives up: the old file is as it was, and PATH.n2d-tmp is gone. Does nothing to one that is committed, failed to open, or all zeros. */
 void n2d_out_cancel(struct n2d_out *o);
 
 /* A regular file's bytes, mapped for reading; they stay what they were when n2d_out_commit replaces

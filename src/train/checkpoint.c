@@ -258,7 +258,8 @@ static int remove_older(const char *dir, int state, uint64_t step, uint64_t last
 int n2d_checkpoint_prune(const char *dir, uint64_t step, size_t keep, uint64_t best)
 {
 	int bad = remove_older(dir, 0, step, step, keep, best) || remove_older(dir, 1, step, UINT64_MAX, 2, 0);
-	return bad || remove_but(dir, MODEL_END ".tmp", UINT64_MAX, NULL, 0, 0) || remove_but(dir, STATE_END ".tmp", UINT64_MAX, NULL, 0, 0) ? -1 : 0;
+	return bad || remove_but(dir, MODEL_END N2D_OUT_TEMPORARY, UINT64_MAX, NULL, 0, 0) ||
+	       remove_but(dir, STATE_END N2D_OUT_TEMPORARY, UINT64_MAX, NULL, 0, 0) ? -1 : 0;
 }
 
 /* ---- reading */
