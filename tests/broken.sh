@@ -36,10 +36,14 @@ train 0 -q --resume -o nowhere --max-steps 2 --src s --trg t
 # Model and state of different steps; a state that does not tell its model, as those of older versions.
 cp -R run mixed
 train 0 -q --resume -o mixed --max-steps 2
+cp mixed/step-00000002.state.safetensors state2
 edited $state mixed/step-00000002.state.safetensors ''
 train 2 -q --resume -o mixed --max-steps 3
 err '^n2d train: mixed/step-00000002.state.safetensors: the state of another model than mixed/step-00000002.safetensors \(without that file .* from step 1\)'
 edited $state mixed/step-00000002.state.safetensors 's/"weights":/"xyzabcd":/'
+train 2 -q --resume -o mixed --max-steps 3
+err '^n2d train: mixed/step-00000002.state.safetensors: the state of step 1, while its name says 2 \(without'
+edited state2 mixed/step-00000002.state.safetensors 's/"weights":/"xyzabcd":/'
 train 0 -q --resume -o mixed --max-steps 3
 
 # A sentence that the positions, or a batch, have no room for is told by its line before the training.

@@ -142,6 +142,11 @@ printf x >>"$scratch/edge/step-00000011.state.safetensors"
 train 2 $more --max-steps 12 -q
 err 'step-00000011.state.safetensors.*goes on from step 10'
 rm "$scratch/edge/step-00000011.state.safetensors"
+# Nor does a renamed one pass for what it is not.
+cp -R "$scratch/edge" "$scratch/renamed"
+for end in state.safetensors safetensors; do mv "$scratch/renamed/step-00000010.$end" "$scratch/renamed/step-00000090.$end"; done
+train 2 --resume -o "$scratch/renamed" --batch-tokens 8 --max-steps 100 -q
+err 'step-00000090.state.safetensors: the state of step 10, while its name says 90'
 cp -R "$scratch/edge" "$scratch/later"
 mv "$scratch/later/step-00000011.safetensors" "$scratch/later/step-00000020.safetensors"
 later="--resume -o $scratch/later --batch-tokens 8 --keep 1 --save-every 1 -q"

@@ -29,7 +29,7 @@ static int open_checkpoint(struct n2d_session *s)
 	}
 	int bad = n2d_checkpoint_path(path, s->a->dir, steps[n - 1], 0) || n2d_safetensors_open(&s->old_model, path) ||
 		  n2d_checkpoint_path(path, s->a->dir, steps[n - 1], 1) || n2d_safetensors_open(&s->old_state, path) ||
-		  n2d_checkpoint_together(&s->old_model, &s->old_state);
+		  n2d_checkpoint_together(&s->old_model, &s->old_state) || n2d_checkpoint_named(&s->old_state, steps[n - 1]);
 	if (bad && n > 1)
 		n2d_error("%s (without that file --resume goes on from step %llu)", n2d_error_text(), (unsigned long long)steps[n - 2]);
 	free(steps);

@@ -277,16 +277,34 @@ static int load_moment(float *to, const struct n2d_parameter *q, const struct n2
 	return 0;
 }
 
+/* COUNTERS numbers, or NULL and a message. */
+static const uint64_t *counters_of(const struct n2d_safetensors *s)
+{
+	const struct n2d_tensor *c = n2d_safetensors_find(s, "counters");
+	if (c && c->dtype == N2D_U64 && n2d_tensor_count(c) == COUNTERS)
+		return c->data;
+	n2d_error("%s: no state of a training: 'counters' is missing or of another size", s->path);
+	return NULL;
+}
+
+int n2d_checkpoint_named(const struct n2d_safetensors *state, uint64_t step)
+{
+	const uint64_t *c = counters_of(state);
+	if (!c || *c == step)
+		return c ? 0 : -1;
+	return n2d_error("%s: the state of step %" PRIu64 ", while its name says %" PRIu64, state->path, *c, step);
+}
+
 int n2d_checkpoint_load(struct n2d_optimiser *o, struct n2d_progress *p, const struct n2d_parameters *parameters,
 			const struct n2d_safetensors *s)
 {
-	const struct n2d_tensor *c = n2d_safetensors_find(s, "counters");
-	if (!c || c->dtype != N2D_U64 || n2d_tensor_count(c) != COUNTERS)
-		return n2d_error("%s: no state of a training: 'counters' is missing or of another size", s->path);
+	const uint64_t *c = counters_of(s);
+	if (!c)
+		return -1;
 	for (size_t i = 0; i < parameters->n; i++)
 		if (load_moment(o->m, &parameters->list[i], s, 'm') || load_moment(o->v, &parameters->list[i], s, 'v'))
 			return -1;
-	counters_set(o, p, c->data);
+	counters_set(o, p, c);
 	return 0;
 }
 

@@ -44,6 +44,9 @@ int n2d_checkpoint_prune(const char *dir, uint64_t step, size_t keep, uint64_t b
 /* -1 and a message naming both files when the state was not saved with this model. 0 for a state without "weights", as older ones are. */
 int n2d_checkpoint_together(const struct n2d_safetensors *model, const struct n2d_safetensors *state);
 
+/* -1 and a message with both numbers when the state is of another step than its name says: files and log would disagree from then on. */
+int n2d_checkpoint_named(const struct n2d_safetensors *state, uint64_t step);
+
 /* Moments and counters from an open state of a model with these parameters. -1 and a message naming the file and what is missing
  * or differs. */
 int n2d_checkpoint_load(struct n2d_optimiser *o, struct n2d_progress *p, const struct n2d_parameters *parameters,
