@@ -107,6 +107,14 @@ out '^B = 2, n = 11, m = 7; d_model = 128, h = 4'
 out '^  attention_fwd +\[B m, h d_k\] \[B n, h d_k\] .* K=32$'
 out '^  gemm +\[B n, d_model\] -> \[B n, 2 h d_k\] .*N=256'
 out '^  gemm +\[B n, d_model\] -> \[B n, d_ff\] .*N=256'
+# What a model takes, 1.7 GB here, is not needed to see its shapes. Sanitizers do not bear the limit.
+limit=:
+(ulimit -d 300000 && ./n2d --version) >"$scratch/out" 2>&1 && limit='ulimit -d 300000'
+($limit && ./n2d shapes --preset base --d-model 2048 --d-ff 8192 --layers 24) >"$scratch/out" 2>"$scratch/err"
+[ $? = 0 ] && good || bad 'shapes of a large model'
+out '^B = 2, .* d_ff = 8192, .* N = 24 encoder and 24 decoder'
+run 2 ./n2d shapes --preset base --d-model 1000000 --d-ff 1000000000
+err "^n2d shapes: the model's weights: no room for [0-9]+ bytes"
 run 0 ./n2d shapes --help
 run 2 ./n2d shapes extra
 

@@ -29,6 +29,18 @@ int n2d_arena_init(struct n2d_arena *a, size_t bytes)
 	return 0;
 }
 
+int n2d_arena_zeros(struct n2d_arena *a, size_t bytes)
+{
+	memset(a, 0, sizeof *a);
+	size_t size = n2d_round_up(bytes ? bytes : 1, 4096);
+	void *p = size == N2D_TOO_LARGE ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return n2d_error("no room for %zu bytes among the addresses of this process", bytes);
+	a->base = p;
+	a->size = size;
+	return 0;
+}
+
 void n2d_arena_touch(struct n2d_arena *a)
 {
 	for (size_t i = 0; i < a->size; i += 4096)

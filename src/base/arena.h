@@ -13,6 +13,8 @@ struct n2d_arena {
  * or bytes is N2D_TOO_LARGE. n2d_arena_touch makes the first touch of every page now, and changes nothing. */
 int n2d_arena_init(struct n2d_arena *a, size_t bytes);
 void n2d_arena_touch(struct n2d_arena *a);
+/* bytes that are 0 and may only be read: addresses, and no memory behind them. -1 and a message naming the size when the process may not have so many. */
+int n2d_arena_zeros(struct n2d_arena *a, size_t bytes);
 void n2d_arena_free(struct n2d_arena *a);
 
 /* The next bytes, aligned to N2D_ALIGN; NULL and a message when the arena is too small. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/trace.h"
 #include "cli/cli.h"
@@ -138,7 +139,32 @@ static void title(const struct n2d_config *c, const struct n2d_shape *s)
 	       s->B, s->S, s->T, c->d_model, c->heads, n2d_config_d_k(c), n2d_config_d_v(c), c->d_ff, c->vocab, c->enc_layers, c->dec_layers);
 }
 
-static int pass_through(const struct n2d_ctx *ctx, const struct n2d_transformer *m, const struct n2d_shape *s)
+static void place(struct n2d_transformer *m, struct n2d_stack *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		s->sublayers[i].layer.params = m->w + s->sublayers[i].at;
+		s->sublayers[i].layer.packed = m->w;
+	}
+}
+
+/* Shapes do not depend on weights: all are 0, take no memory, however large the model, and what is packed lies at the same place. */
+static int model_init(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c)
+{
+	if (n2d_transformer_plan(m, c))
+		return -1;
+	size_t bytes = n2d_transformer_bytes(ctx, m);
+	if (n2d_arena_zeros(&m->memory, bytes) || !(m->w = n2d_arena_get(&m->memory, bytes))) {
+		n2d_transformer_free(m);
+		return n2d_error("the model's weights: %s", n2d_error_text());
+	}
+	m->packed_output = m->w;
+	place(m, &m->encoder);
+	place(m, &m->decoder);
+	return 0;
+}
+
+/* whole: the configuration of the model whose first layers m has. */
+static int pass_through(const struct n2d_ctx *ctx, const struct n2d_transformer *m, const struct n2d_shape *s, const struct n2d_config *whole)
 {
 	struct n2d_pass p;
 	struct n2d_pass_need need = {0};
@@ -149,6 +175,7 @@ static int pass_through(const struct n2d_ctx *ctx, const struct n2d_transformer 
 		return -1;
 	int bad = batch_init(&b, s);
 	if (!bad && !(bad = n2d_pass_shape(&p, ctx, m, s->B, s->S, s->T))) {
+		title(whole, s);
 		n2d_transformer_forward(ctx, m, &p, &b.b, NULL);
 		n2d_transformer_loss(ctx, m, &p, &b.b, &sum, m->c.smoothing, 1, NULL, 0);
 	}
@@ -157,24 +184,22 @@ static int pass_through(const struct n2d_ctx *ctx, const struct n2d_transformer 
 	return bad;
 }
 
-static int run(struct n2d_config *c, const struct n2d_shape *s)
+static int run(const struct n2d_config *c, const struct n2d_shape *s)
 {
 	struct view v = {.nrows = 0};
 	struct n2d_trace trace = {.see = see, .user = &v};
+	struct n2d_config first = *c;
 	struct n2d_transformer m;
 	struct n2d_ctx ctx;
-	title(c, s);
 	name_sizes(&v, c, s);
-	c->enc_layers = c->enc_layers ? 1 : 0;
-	c->dec_layers = 1;
+	first.enc_layers = c->enc_layers ? 1 : 0;
+	first.dec_layers = 1;
 	if (n2d_ctx_init(&ctx, NULL, 1))
 		return n2d_usage("shapes", "%s", n2d_error_text());
-	int bad = n2d_transformer_init(&m, &ctx, c);
+	int bad = model_init(&m, &ctx, &first);
 	if (!bad) {
-		n2d_parameters_init(&m.p, m.w, 1);
-		n2d_transformer_pack(&ctx, &m);
 		ctx.trace = &trace;
-		bad = pass_through(&ctx, &m, s);
+		bad = pass_through(&ctx, &m, s, c);
 		ctx.trace = NULL;
 		n2d_transformer_free(&m);
 	}
