@@ -11,7 +11,7 @@
 
 #define NONE UINT32_MAX
 
-enum { KNOWN_WORD = 256, KNOWN_BYTES = 1 << 26 }; /* the longest word kept, and when all are forgotten */
+enum { KNOWN_WORD = 256, KNOWN_BYTES = 1 << 24 }; /* the longest word kept, and when all are forgotten: at some 60 MB with tables */
 
 struct n2d_bpe_node { /* a symbol of the word, at the index of its first character */
 	uint32_t symbol, at; /* N2D_NO_STRING: in no pair; the byte it starts at */
