@@ -70,6 +70,9 @@ err '--resume goes on from step 1$'
 run 1 "$n2d" score -m second/step-00000001.safetensors --src s --trg t
 err '^n2d score: second/step-00000001.safetensors: gives line 1 of t a log-probability of -?nan'
 [ -s out ] && bad "$what: prints scores" || good
+run 1 "$n2d" attention -m second/step-00000001.safetensors --lines new 'a b' c
+err '^n2d attention: the model gives attention weights that are not numbers$'
+[ -e new ] && bad "$what: draws nothing" || good
 # What 0 would not be taken for: no step at all, a position that sees itself alone.
 for option in 'max-steps none' 'max-epochs none' 'max-tokens none' 'patience none' 'save-every epoch' 'valid-every epoch' 'window all' 'd-k auto'; do
 	train 2 $small --src s --trg t -o new --${option% *} 0

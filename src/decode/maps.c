@@ -1,5 +1,6 @@
 #include "decode/maps.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,18 @@ static struct n2d_pass_need pass_need(const struct n2d_ctx *ctx, const struct n2
 	return need;
 }
 
+/* Of infinite or NaN parameters there is nothing to be seen, and a picture would not tell. */
+static int check_numbers(const struct n2d_maps *maps)
+{
+	for (size_t i = 0; i < maps->n; i++) {
+		const struct n2d_attention_map *m = &maps->map[i];
+		for (size_t k = 0; k < m->H * m->Tq * m->Tk; k++)
+			if (!isfinite(m->P[k]))
+				return n2d_error("the model gives attention weights that are not numbers");
+	}
+	return 0;
+}
+
 /* The pair through the model, and the weights into maps->memory. */
 static int forward(struct n2d_maps *maps, const struct place *place, const struct n2d_ctx *ctx, const struct n2d_transformer *m,
 		   const struct n2d_batch *b)
@@ -92,7 +105,7 @@ static int forward(struct n2d_maps *maps, const struct place *place, const struc
 	for (size_t i = 0; i < maps->n && !bad; i++)
 		weigh(ctx, &place[i], &pass, n2d_arena_floats(&maps->memory, place[i].map->H * place[i].map->Tq * place[i].map->Tk));
 	n2d_pass_free(&pass);
-	return bad;
+	return bad || check_numbers(maps) ? -1 : 0;
 }
 
 int n2d_maps_fit(const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t S, size_t T)

@@ -26,8 +26,8 @@ struct n2d_maps {
  * there is not. */
 int n2d_maps_fit(const struct n2d_ctx *ctx, const struct n2d_transformer *m, size_t S, size_t T);
 
-/* src[S], trg[T]: ids, each with N2D_ID_END at its end. A mixer that is no attention has no maps. -1 and a message: no memory, or too
- * long for a learned position table; then nothing is left to free. */
+/* src[S], trg[T]: ids, each with N2D_ID_END at its end. A mixer that is no attention has no maps. -1 and a message: no memory, too
+ * long for a learned position table, or weights that are not numbers; then nothing is left to free. */
 int n2d_maps_make(struct n2d_maps *maps, const struct n2d_ctx *ctx, const struct n2d_transformer *m, const int32_t *src, size_t S,
 		  const int32_t *trg, size_t T);
 void n2d_maps_free(struct n2d_maps *maps);
