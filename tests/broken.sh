@@ -128,6 +128,12 @@ train 2 $small --src s --trg t -o unread --max-steps 1
 err "^n2d train: (unread: there are checkpoints already|cannot read the directory 'unread')"
 chmod 700 unread
 
+# Of a log that lost its head, or was damaged, every row stays, and nothing else.
+train 0 $small --src s --trg t -o headless --max-steps 2 --log-every 1
+sed -i '1d; $s/$/\nx,y\n1,/' headless/log.csv
+train 0 -q --resume -o headless --max-steps 3
+[ "$(cut -d , -f 1,2 headless/log.csv | tr '\n' ' ')" = 'schema,step 1,1 1,2 1,3 ' ] && good || bad "$what: $(cut -d , -f 1,2 headless/log.csv | tr '\n' ' ')"
+
 # What a training writes into must be files: a pipe nobody writes would be waited for.
 if mkfifo fifo 2>/dev/null; then
 	cp -R run piped

@@ -31,6 +31,19 @@ struct n2d_train_log {
 
 /* ---- the files */
 
+static int is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* The step of a row; UINT64_MAX: it is none, but the columns' names or damage. */
+static uint64_t row_step(const char *text)
+{
+	const char *comma = strchr(text, ',');
+	char *end;
+	if (!is_digit(*text) || !comma || !is_digit(comma[1]))
+		return UINT64_MAX;
+	uint64_t step = strtoull(comma + 1, &end, 10);
+	return *end == ',' ? step : UINT64_MAX;
+}
+
 /* Copies the rows up to `step` of a file that may not be there. */
 static int keep_rows(struct n2d_out *out, const char *path, const char *columns, uint64_t step)
 {
@@ -42,8 +55,7 @@ static int keep_rows(struct n2d_out *out, const char *path, const char *columns,
 		return -1;
 	int more;
 	while ((more = n2d_lines_next(&l)) > 0) {
-		const char *comma = strchr(l.text, ',');
-		if (l.number > 1 && l.ended && comma && strtoull(comma + 1, NULL, 10) <= step)
+		if (l.ended && row_step(l.text) <= step)
 			n2d_out_printf(out, "%s\n", l.text);
 	}
 	n2d_lines_close(&l);
