@@ -217,6 +217,14 @@ static void threads_begin_with_their_share(void **state)
 	}
 }
 
+/* What a message quotes of a file is data, not lines of its own. */
+static void an_error_is_one_line(void **state)
+{
+	(void)state;
+	assert_int_equal(n2d_error("%s: '%s'", "a\nb", "\t\x1b[31m\x7f\303\251~ "), -1);
+	assert_string_equal(n2d_error_text(), "a?b: '??[31m?\303\251~ '");
+}
+
 static void context_names_what_can_be_used(void **state)
 {
 	(void)state;
@@ -244,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_notice_overflow),
+		cmocka_unit_test(an_error_is_one_line),
 		cmocka_unit_test(arena_refuses_what_does_not_fit),
 		cmocka_unit_test(philox_known_answers),
 		cmocka_unit_test(rng_below_stays_below),

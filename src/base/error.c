@@ -13,6 +13,9 @@ int n2d_error(const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(next, sizeof next, format, ap);
 	va_end(ap);
+	for (char *at = next; *at; at++) /* what is quoted may be anything: lines of its own, commands to a terminal */
+		if ((unsigned char)*at < ' ' || *at == 127)
+			*at = '?';
 	memcpy(text, next, sizeof text);
 	return -1;
 }

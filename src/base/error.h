@@ -5,7 +5,7 @@
 /* Exit codes of all programs. */
 enum { N2D_EXIT_OK = 0, N2D_EXIT_FAILED = 1, N2D_EXIT_USAGE = 2 };
 
-/* Sets this thread's message, one line without a final newline; n2d_error_text() may be an argument. Returns -1. */
+/* Sets this thread's message, one line without a final newline, control characters as "?"; n2d_error_text() may be an argument. Returns -1. */
 int n2d_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The message of this thread's last failure; "" when there was none. */
