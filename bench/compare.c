@@ -160,8 +160,9 @@ static enum verdict judge(const struct comparison *c, struct compare_row *r)
 	}
 	stat_shift(&r->shift, b->x, b->n, h->x, h->n);
 	int beyond = r->shift.ratio > 1 + c->threshold;
+	r->says = beyond && (r->shift.apart > 0 || mostly_above(b, h));
 	if (r->suspect)
-		return beyond && (r->shift.apart > 0 || mostly_above(b, h)) ? SLOWER : CLEARED;
+		return r->said + r->says > 1 ? SLOWER : CLEARED;
 	if (beyond && (c->again || r->shift.apart > 0))
 		return SLOWER;
 	return r->shift.apart < 0 && r->shift.ratio < 1 / (1 + c->threshold) ? FASTER : SAME;
@@ -171,6 +172,20 @@ void compare_judge(struct comparison *c)
 {
 	for (size_t i = 0; i < c->rows; i++)
 		c->row[i].verdict = judge(c, c->row + i);
+}
+
+int compare_again(struct compare_row *r, int pass)
+{
+	int disagree = r->said != r->says;
+	if (pass == 0 ? r->verdict != SLOWER : pass == 2 && !disagree)
+		return 0;
+	r->said = pass > 0 && (r->said || r->says);
+	r->suspect = 1;
+	for (int s = 0; s < SIDES; s++) {
+		free(r->side[s].x);
+		r->side[s] = (struct compare_values){0};
+	}
+	return 1;
 }
 
 size_t compare_count(const struct comparison *c, enum verdict v)

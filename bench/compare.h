@@ -25,6 +25,8 @@ struct compare_row {
 	enum verdict verdict;
 	int listed;  /* bit s: side s has it (builds) */
 	int suspect; /* slower in the runs before: taken again, and its values are of pairs */
+	int says;    /* of a suspect: slower, by the values of this pass */
+	int said;    /* how many passes before, of those that took it again, said so: 0 or 1 */
 };
 
 struct comparison {
@@ -36,7 +38,7 @@ struct comparison {
 };
 
 enum { COMPARE_MOST = 1000 }; /* values of a side */
-#define COMPARE_CHANCE 1e-3   /* that of equal builds a pass of suspects says so; two must */
+#define COMPARE_CHANCE 1e-3   /* that of equal builds a pass of suspects says so; two of three must */
 
 /* Adds a CSV file with columns id, seconds and perhaps clean and program (what is not n2d's own is left out): all clean samples
  * of a benchmark (all of them when none is clean), or with fastest != 0 the fastest alone. -1 and a message. */
@@ -44,9 +46,12 @@ int compare_read(struct comparison *c, int side, const char *file, int fastest);
 /* The row of this id, made when it is not there. */
 struct compare_row *compare_row(struct comparison *c, const char *id);
 void compare_add(struct compare_values *v, double x);
-/* Slower or faster: apart as stats.h has it, and by more than the threshold. A suspect is slower when it is apart, or most of its pairs have head above base (sign
- * test, COMPARE_CHANCE), and by more than the threshold; else cleared. Failed: both builds have it, and only base could run it. */
+/* Slower or faster: apart as stats.h has it, and by more than the threshold. A pass says of a suspect that it is slower when it is apart, or most of its pairs have head above base
+ * (sign test, COMPARE_CHANCE), and by more than the threshold; when two passes do, it is, else cleared. Failed: both builds have it, and only base could run it. */
 void compare_judge(struct comparison *c);
+/* Before pass 0, 1, 2 over the suspects, after compare_judge: is this row taken again? What looks slower; all of those; and those of which the two
+ * passes disagree. Its values begin anew. */
+int compare_again(struct compare_row *r, int pass);
 size_t compare_count(const struct comparison *c, enum verdict v);
 void compare_row_free(struct compare_row *r);
 void compare_free(struct comparison *c);
@@ -76,7 +81,7 @@ int compare_select(struct comparison *c, const struct compare_plan *p);
 
 int compare_is_command(const char *name);
 /* Runs DIR/n2d-bench of both, in turn, in new processes each time: rounds of (base, head) in random order, a value a run; then
- * two passes, of three times as many rounds and 24 at least, of what looks slower alone, whose values count instead. -1 and a message when one cannot be run. */
+ * two passes, of three times as many rounds and 24 at least, of what looks slower alone, whose values count instead, and a third where they disagree. -1 and a message when one cannot be run. */
 int compare_run(struct comparison *c, const char *const dir[SIDES], const struct compare_plan *p);
 
 /* ---- compare_print.c */

@@ -96,7 +96,7 @@ static void summary(const struct comparison *c, FILE *f)
 static void note(const struct comparison *c, FILE *f)
 {
 	fprintf(f, "apart: every value of one side above the faster three fifths of the other. ");
-	fprintf(f, c->again ? "faster: apart, and the ratio beyond %.3g %%; slower: the ratio beyond it in three passes, in the last two apart too, or most pairs of runs"
+	fprintf(f, c->again ? "faster: apart, and the ratio beyond %.3g %%; slower: the ratio beyond it, and so again in two passes of up to three, apart too, or in most pairs of runs"
 			    : "slower, faster: apart, and the ratio beyond %.3g %%", 100 * c->threshold);
 }
 

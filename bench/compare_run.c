@@ -271,8 +271,8 @@ static int run_rounds(struct comparison *c, const char *const dir[SIDES], const 
 	return 0;
 }
 
-/* Only the suspects stay in the jobs, and their values begin anew. */
-static size_t keep_suspects(struct comparison *c, struct job *job, int jobs)
+/* Only what is taken again stays in the jobs. */
+static size_t keep_suspects(struct comparison *c, struct job *job, int jobs, int pass)
 {
 	size_t suspects = 0;
 	compare_judge(c);
@@ -280,14 +280,8 @@ static size_t keep_suspects(struct comparison *c, struct job *job, int jobs)
 		size_t kept = 0;
 		for (size_t i = 0; i < job[j].id.n; i++) {
 			struct compare_row *r = compare_row(c, job[j].id.w[i]);
-			if (r->verdict != SLOWER)
-				continue;
-			job[j].id.w[kept++] = r->id;
-			r->suspect = 1;
-			for (int s = 0; s < SIDES; s++) {
-				free(r->side[s].x);
-				r->side[s] = (struct compare_values){0};
-			}
+			if (compare_again(r, pass))
+				job[j].id.w[kept++] = r->id;
 		}
 		suspects += job[j].id.n = kept;
 	}
@@ -311,8 +305,8 @@ static int run_jobs(struct comparison *c, const char *const dir[SIDES], struct j
 	struct compare_plan again = *p;
 	again.rounds = p->rounds < 8 ? 24 : 3 * p->rounds < COMPARE_MOST ? 3 * p->rounds : COMPARE_MOST;
 	c->again = 1;
-	for (int pass = 0; pass < 2; pass++)
-		if (keep_suspects(c, job, jobs) && run_rounds(c, dir, job, jobs, &again, "what looks slower, again"))
+	for (int pass = 0; pass < 3; pass++)
+		if (keep_suspects(c, job, jobs, pass) && run_rounds(c, dir, job, jobs, &again, "what looks slower, again"))
 			return -1;
 	return 0;
 }
