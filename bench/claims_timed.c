@@ -15,7 +15,7 @@
 static int sample(struct bench_case **c, size_t n)
 {
 	struct sample_plan p = SAMPLE_PLAN;
-	p.stop = &drive_stop;
+	p.stop = &n2d_stop;
 	sample_group(c, n, &p);
 	for (size_t i = 0; i < n; i++)
 		if (!c[i]->samples)

@@ -241,7 +241,7 @@ static int run_one(struct comparison *c, int side, const char *dir, const struct
 	unlink(scratch.csv);
 	int code = spawn(l.w, "/dev/null");
 	free(l.w);
-	if (drive_stop)
+	if (n2d_stop)
 		return n2d_error("interrupted");
 	if (code) {
 		spawn_failed(program, j->command->name, code);

@@ -2,7 +2,6 @@
 
 #include "bench/drive.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,26 +10,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-volatile sig_atomic_t drive_stop;
 static int google, list;
 
-static void on_signal(int sig)
-{
-	if (drive_stop) {
-		signal(sig, SIG_DFL);
-		raise(sig);
-	}
-	drive_stop = sig;
-}
-
-void drive_catch(void)
-{
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-	if (signal(SIGHUP, on_signal) == SIG_IGN) /* nohup */
-		signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN); /* who stops reading what is printed must not cost the CSV file */
-}
+void drive_catch(void) { n2d_stop_catch("\nn2d-bench: ending; what was measured is kept. A second time ends at once\n"); }
 
 void drive_init(int *argc, char **argv)
 {

@@ -2,13 +2,11 @@
 #ifndef BENCH_DRIVE_H
 #define BENCH_DRIVE_H
 
-#include <signal.h>
-
+#include "base/stop.h"
 #include "bench/gbench.h"
 #include "bench/sample.h"
 
-/* The signal of Ctrl-C (or SIGTERM, SIGHUP), 0 before: finish the sample, write what there is; main then exits with 128 + it. A second one ends at once. */
-extern volatile sig_atomic_t drive_stop;
+/* From here on n2d_stop means: finish the sample, write what there is; main then exits with 128 + it. */
 void drive_catch(void);
 
 /* Takes Google Benchmark's flags out of argv. */

@@ -115,8 +115,8 @@ static int sample_all(struct bench_case **c, size_t n, const struct roof_levels 
 	struct sample_plan plan = SAMPLE_PLAN;
 	int bad = 0;
 	plan.want = plan.extra = opt.samples;
-	plan.stop = &drive_stop;
-	for (size_t done = 0; done < n && !drive_stop;) {
+	plan.stop = &n2d_stop;
+	for (size_t done = 0; done < n && !n2d_stop;) {
 		struct bench_case *group[TIMED_GROUP];
 		size_t m = 0;
 		const char *key = timed_of(c[done])->group;
@@ -191,5 +191,5 @@ int bench_kernels(int argc, char **argv)
 	if (report(c, (size_t)selected, &out) ||
 	    (opt.csv && machine_beside(opt.csv, "kernels", &levels, (int)opt.threads.v[opt.threads.n - 1])))
 		return bench_failed("kernels");
-	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
+	return bad || n2d_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
 }

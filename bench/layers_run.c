@@ -122,7 +122,7 @@ static int measure(struct layer_case **l, size_t n)
 	struct sample_plan p = SAMPLE_PLAN;
 	p.want = p.extra = run.o->samples;
 	p.seconds = 0.002;
-	p.stop = &drive_stop;
+	p.stop = &n2d_stop;
 	p.progress = progress;
 	p.seed = l[0]->shape.n * 8192 + l[0]->shape.c.D;
 	progress(NULL, &l[0]->c); /* the memory of large shapes takes seconds to touch */
@@ -169,7 +169,7 @@ static int sweep(void)
 {
 	struct layer_case *l[GROUP_MOST];
 	int bad = 0;
-	while (!drive_stop) {
+	while (!n2d_stop) {
 		if (run.o->budget > 0)
 			plan_cut(cases, ncases, run.o->samples, run.o->budget - (n2d_now() - run.start), run.o->budget);
 		size_t n = next_group(l);
@@ -236,5 +236,5 @@ int layers_run(const struct layers_options *o, const struct n2d_ctx *ctx, int co
 	if (report(&out) ||
 	    (o->csv && machine_beside(o->csv, "layers", &run.levels, (int)o->threads.v[o->threads.n - 1])))
 		return bench_failed("layers");
-	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
+	return bad || n2d_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
 }

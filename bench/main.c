@@ -58,5 +58,5 @@ int main(int argc, char **argv)
 	machine_called(argc, argv);
 	int code = n2d_program_run(&bench, argc, argv);
 	close_contexts();
-	return drive_stop ? 128 + drive_stop : code; /* half a comparison must not look like a regression */
+	return n2d_stop ? 128 + n2d_stop : code; /* half a comparison must not look like a regression */
 }

@@ -41,10 +41,10 @@ static int measure(struct bench_case **selected, size_t n, size_t want)
 	struct sample_plan p = SAMPLE_PLAN;
 	int bad = 0;
 	p.want = p.extra = want;
-	p.stop = &drive_stop;
+	p.stop = &n2d_stop;
 	p.progress = progress;
 	p.arg = &m;
-	for (size_t first = 0, end; first < n && !drive_stop; first = end) {
+	for (size_t first = 0, end; first < n && !n2d_stop; first = end) {
 		struct bench_case *c[2 * MODEL_CASES];
 		size_t cases = 0;
 		for (end = first; end < n && strcmp(as_model(selected[end])->group, as_model(selected[first])->group) == 0; end++) {
@@ -113,7 +113,7 @@ static int profiles(struct bench_case **c, size_t n, int calls, const char *csv)
 	int any = 0, file = len > 4 && strcmp(csv + len - 4, ".csv") == 0 && snprintf(path, sizeof path, "%.*s-profile.csv", (int)(len - 4), csv) < (int)sizeof path;
 	if (file && csv_create(&out, path, "profile/1", "id,where,op,seconds,calls,flops,bytes"))
 		return -1;
-	for (size_t i = 0; i < n && !drive_stop; i++)
+	for (size_t i = 0; i < n && !n2d_stop; i++)
 		if (as_model(c[i])->once && c[i]->samples)
 			any |= profile(as_model(c[i]), calls, file ? &out : NULL);
 	if (file && !any)
@@ -150,7 +150,7 @@ static int measured(const struct model_command *m, struct bench_case **c, size_t
 	m->print(all, nall);
 	if (failed || (o->csv && (csv_finish(&out) || machine_beside(o->csv, m->command.name, NULL, (int)o->threads.v[o->threads.n - 1]))))
 		return bench_failed(m->command.name);
-	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
+	return bad || n2d_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
 }
 
 int model_command(const struct model_command *m, int argc, char **argv)

@@ -96,9 +96,9 @@ static int sample_all(struct bench_case **c, size_t n)
 	enum { GROUP = 48 };
 	struct sample_plan p = SAMPLE_PLAN;
 	p.want = p.extra = opt.samples;
-	p.stop = &drive_stop;
+	p.stop = &n2d_stop;
 	int bad = 0;
-	for (size_t i = 0; i < n && !drive_stop; i += GROUP) {
+	for (size_t i = 0; i < n && !n2d_stop; i += GROUP) {
 		drive_progress((double)i / (double)n, -1, c[i]->id);
 		bad |= sample_group(c + i, n - i < GROUP ? n - i : GROUP, &p);
 	}
@@ -209,5 +209,5 @@ int bench_roof(int argc, char **argv)
 	if (opt.csv && (csv_finish(&out) ||
 			machine_beside(opt.csv, "roof", &levels, (int)opt.threads.v[opt.threads.n - 1])))
 		return bench_failed("roof");
-	return bad || drive_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
+	return bad || n2d_stop ? N2D_EXIT_FAILED : N2D_EXIT_OK;
 }

@@ -164,21 +164,30 @@ train 2 --src "$scratch/many" --trg "$scratch/many" -o "$scratch/one" $small --m
 err 'one: (another process works in this directory|there are checkpoints already)'
 train 2 --resume -o "$scratch/one" --max-steps 1
 
-# A signal ends it after the step: what it has is kept, and a script can tell it from an end.
+# A signal ends it after the step: what it has is kept, and a script can tell it from an end. Twice in a row is once.
 n=0
 until [ "$(wc -l <"$scratch/one/log.csv")" -gt 1 ] || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
+kill -TERM $first
 kill -TERM $first
 wait $first
 code=$?
 step=$(tr '\r' '\n' <"$scratch/first" | sed -n 's/^stopped after step \([0-9]*\),.*/\1/p')
 [ $code = 143 ] && [ -s "$scratch/one/$(printf 'step-%08d.state.safetensors' "${step:-0}")" ] && good ||
 	bad "SIGTERM: exit code $code, and no state of the step it stopped after, '$step'"
+[ "$(grep -c 'ending after this step' "$scratch/first")" = 1 ] && good || bad 'SIGTERM: not acknowledged once'
 
 printf '\nb\na b c a b c\n' >"$scratch/in"
 ./n2d translate -q -m "$scratch/edge/step-00000006.safetensors" <"$scratch/in" >"$scratch/out" 2>"$scratch/err"
 [ $? = 0 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && [ -z "$(head -n 1 "$scratch/out")" ] && good || bad "translate: not three lines, the first empty"
 ./n2d score -m "$scratch/edge/step-00000006.safetensors" --src "$scratch/s" --trg "$scratch/t" >"$scratch/out" 2>"$scratch/err"
 [ $? = 0 ] && [ "$(grep -cE '^-[0-9]' "$scratch/out")" = 5 ] && good || bad "score: not five log-probabilities"
+# Gradients change nothing of what is told.
+train 0 --task copy --lines 200 -o "$scratch/right" $small --max-steps 10 --schedule constant --rate 0.01 --warmup 1 -q
+./n2d make-data copy --lines 20 -o "$scratch/right.text"
+for grad in '' "--grad $scratch/gradients"; do
+	./n2d score -m "$scratch/right/step-00000010.safetensors" --src "$scratch/right.text.src" --trg "$scratch/right.text.trg" $grad >"$scratch/out" 2>>"$scratch/summary"
+done
+[ "$(sort "$scratch/summary" | uniq -c | grep -c '2 20 pairs, .*accuracy [1-9]')" = 1 ] && good || bad 'score: with gradients not the summary without'
 
 # A learned position table ends before the words a translation may have.
 train 0 --src "$scratch/s" --trg "$scratch/t" -o "$scratch/learned" $small --positions learned --max-length 9 --max-steps 1 --batch-tokens 32

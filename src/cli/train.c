@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "base/machine.h"
 #include "base/peak.h"
+#include "base/stop.h"
 #include "cli/cli.h"
 #include "cli/train_session.h"
 
@@ -120,25 +120,7 @@ static int check(const struct n2d_train_args *a)
 	return 0;
 }
 
-static volatile sig_atomic_t caught;
-
-static int stop(void) { return caught; }
-
-/* The first time the step is finished; a second time ends at once. */
-static void on_signal(int sig)
-{
-	caught = sig;
-	signal(sig, SIG_DFL);
-}
-
-static void catch_signals(void)
-{
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-	if (signal(SIGHUP, on_signal) == SIG_IGN) /* the terminal is gone; under nohup it goes on */
-		signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN); /* nobody reads on ("| head"): the training is worth more than what it tells, and log.csv has that */
-}
+static int stop(void) { return n2d_stop; }
 
 /* Files and settings that cannot be used: bad input. */
 static int bad_input(void) { return n2d_usage("train", "%s", n2d_error_text()); }
@@ -200,7 +182,7 @@ static int conclude(const struct n2d_session *s, enum n2d_train_end end)
 		if (end == N2D_TRAIN_STOPPED && n2d_checkpoint_newest(s->a->dir)) /* before the first step there is none */
 			fprintf(stderr, "go on with: n2d train --resume -o '%s'\n", s->a->dir);
 	}
-	return end == N2D_TRAIN_STOPPED ? 128 + caught : N2D_EXIT_OK; /* as a shell tells it of a program that a signal ended */
+	return end == N2D_TRAIN_STOPPED ? 128 + n2d_stop : N2D_EXIT_OK; /* as a shell tells it of a program that a signal ended */
 }
 
 /* ---- the command */
@@ -223,7 +205,7 @@ static int run(struct n2d_session *s)
 	}
 	if (s->a->resume && n2d_checkpoint_load(&t->optimiser, &t->at, &s->model.p, &s->old_state))
 		return bad_input();
-	catch_signals();
+	n2d_stop_catch(s->a->quiet ? NULL : "\nn2d train: ending after this step, which is kept; a second time ends at once\n");
 	introduce(s);
 	if (s->a->profile) {
 		n2d_profile_init(&s->profile);

@@ -26,6 +26,7 @@ static void keep(struct n2d_scores *s, const struct n2d_corpus *c, const struct 
 static int score_all(struct n2d_scores *s, const struct n2d_ctx *ctx, const struct n2d_transformer *m, const struct n2d_corpus *c,
 		     struct n2d_batches *b, struct n2d_pass *p, float *grads)
 {
+	p->count_right = 1;
 	for (size_t i = 0; i < b->count; i++) {
 		struct n2d_batch batch;
 		n2d_batches_get(b, &batch, N2D_EPOCH_SORTED, i);

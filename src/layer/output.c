@@ -68,7 +68,7 @@ void n2d_output_loss(const struct n2d_ctx *ctx, const struct n2d_output *o, stru
 	size_t D = o->D, V = o->V;
 	for (struct chunk c = before_first(o, ws); next(&c, o, x);) {
 		n2d_linear_fwd(ctx, c.z, c.x, o->packed, o->bias, 0, c.rows, D, V);
-		if (!dx)
+		if (o->count_right)
 			n2d_xent_right(ctx, sum, c.loss, c.z, c.target, c.rows, V, V);
 		n2d_xent(ctx, sum, c.z, c.loss, c.nll, c.z, c.target, o->eps, o->weight, c.rows, V, V);
 		scatter(&c, o, nll, c.nll, 1);

@@ -152,7 +152,7 @@ void n2d_transformer_loss(const struct n2d_ctx *ctx, const struct n2d_transforme
 {
 	struct n2d_output o = {
 		.n = p->target.rows, .D = m->c.d_model, .V = m->c.vocab, .target = p->row_target, .eps = (float)eps, .weight = (float)weight,
-		.packed = m->packed_output, .bias = parameter(m->w, m->output_bias),
+		.packed = m->packed_output, .bias = parameter(m->w, m->output_bias), .count_right = !grads || p->count_right,
 	};
 	gather(&p->target, p->row_target, b->trg_out);
 	n2d_trace_where(ctx, "output and loss");

@@ -86,7 +86,8 @@ struct n2d_activations {
 
 struct n2d_pass {
 	struct n2d_arena memory;
-	int train; /* with room for the gradients */
+	int train;       /* with room for the gradients */
+	int count_right; /* by n2d_transformer_loss with gradients too */
 	size_t B, S, T;
 	struct n2d_activations source, target;
 	float *positions;      /* [positions_rows, D], sinusoidal */

@@ -1,0 +1,42 @@
+#include "base/stop.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+volatile sig_atomic_t n2d_stop;
+static const char *acknowledgement;
+static struct timespec first;
+
+static double since_first(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec);
+}
+
+/* Nothing but what is safe in a handler. */
+static void on_signal(int sig)
+{
+	if (n2d_stop) {
+		if (since_first() < 0.5)
+			return;
+		signal(sig, SIG_DFL);
+		raise(sig);
+		return;
+	}
+	n2d_stop = sig;
+	clock_gettime(CLOCK_MONOTONIC, &first);
+	if (acknowledgement && write(STDERR_FILENO, acknowledgement, strlen(acknowledgement)) < 0)
+		return; /* nobody to tell */
+}
+
+void n2d_stop_catch(const char *says)
+{
+	acknowledgement = says;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	if (signal(SIGHUP, on_signal) == SIG_IGN)
+		signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+}
