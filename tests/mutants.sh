@@ -121,16 +121,19 @@ mutant bias-of-q-shared src/layer/recurrent_parts.c 's/cell == N2D_GRU ? 2 \* D 
 # Attention and feed-forward layers, decoding.
 mutant heads-not-spread src/layer/heads.c 's/memset(to + width \* row, 0, (K - width)/memset(to + width * row, 63, (K - width)/' tests/test-layers
 mutant memory-gradient-overwritten src/layer/cross_attention.c 's/dmemory, 1, d.kv/dmemory, 0, d.kv/' tests/test-cross-attention
-mutant memory-length-ignored src/layer/cross_attention.c 's/a.klen = memory_len/a.klen = NULL/' tests/test-cross-attention
+mutant memory-length-ignored src/layer/heads.c 's/.klen = keys->len/.klen = NULL/' tests/test-cross-attention
 mutant rotary-turns-on src/op/rotary.c 's/r->back ? -1 : 1/1/' tests/test-layers
 mutant rotary-rate-of-half src/op/rotary.c 's/-(double)i \/ (double)d/-(double)i \/ 2 \/ (double)d/' tests/op-pointwise
-mutant padding-trusted src/layer/rows.h 's/c->finite ? NULL : len/NULL/' tests/layer-bits
-mutant convolution-dx-trusted src/layer/convolution.c 's/^\tn2d_rows_clear(ctx, dx, len/\tn2d_rows_clear(ctx, dx, n2d_rows_dirty(\&l->c, len)/' tests/layer-bits
+mutant padding-trusted src/layer/rows.h 's/c->finite || s->at ? NULL : s->len/c \&\& s ? NULL : s->len/' tests/layer-bits
+mutant sentences-where-padding-would-be src/op/attention_band.h 's/at ? (size_t)at\[b\]/at \&\& !b ? (size_t)at[b]/' tests/layer-bits
+mutant rows-of-the-next-sentence src/op/attention_band.h 's/at\[b + 1\] - at\[b\]) : T/at[b + 1] - at[b] + 1) : T/' tests/layer-bits
+mutant positions-in-the-batch src/layer/heads.c 's/s->at ? s->position : NULL, back/NULL, back/' tests/layer-bits
+mutant convolution-dx-trusted src/layer/convolution.c 's/^\tn2d_rows_clear(ctx, dx, at->len/\tn2d_rows_clear(ctx, dx, n2d_rows_dirty(\&l->c, at)/' tests/layer-bits
 mutant silu-without-slope simd/body/activation.c 's/v_mul(s, v_fma(c, v_sub(one, s), one))/s/' "$(kernel swiglu_bwd)"
 mutant silu-of-minus-infinity simd/body/activation.c 's/v_max(v_set1(-1e30f), x), s)/x, s)/' "$(kernel swiglu_fwd)"
 mutant gate-behind src/op/activation.c 's/swiglu_fwd(j->y + r \* n, x, x + n, n)/swiglu_fwd(j->y + r * n, x + n, x, n)/' tests/test-layers
 mutant cache-of-own-slot src/op/attention_step.c 's/return a->slots ? .*/return r;/' tests/test-layer-step
-mutant step-without-offset src/layer/attention.c 's/w.qkv, 3, s->at, s->rows/w.qkv, 3, 0, s->rows/' tests/test-layer-step
+mutant step-without-offset src/layer/attention.c 's/w.qkv, 3, s->at, &/w.qkv, 3, 0, \&/' tests/test-layer-step
 mutant state-of-own-slot src/layer/recurrent_parts.c 's/(size_t)s->slots\[r \* s->room + s->at - 1\]/r/' tests/test-layer-step
 mutant window-of-own-slot src/layer/convolution.c 's/(size_t)s->slots\[r \* s->room + j\]/r/' tests/test-layer-step
 mutant step-beyond-window src/layer/attention.c 's/s->at > R ? s->at - R : 0/0/' tests/test-layer-step
