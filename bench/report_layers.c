@@ -427,8 +427,7 @@ void report_percent(struct html *h, const struct report *r)
 		return;
 	report_heading(h, "limit", "Per cent of the machine's limit");
 	html(h, "<p>How near each layer comes to the best this machine could do: min(peak, intensity × bandwidth), measured between "
-	     "the layers in the same minutes. It "
-		"tells that the rivals in the comparison are tuned alike.</p>\n");
+	     "the layers in the same minutes. The nearer the layers are to each other here, the fairer their comparison.</p>\n");
 	figures(h, r, percent_figure, percent);
 }
 
