@@ -194,7 +194,7 @@ void report_machines(struct html *h, const struct report *r)
 	report_heading(h, "machines", "Side by side");
 	html(h, "<p>Times as fast as $: the geometric mean over the shapes that both were measured on, forward, each with its "
 	     "widest instruction set and fewest threads; "
-		"and per cent of the own limit.</p>\n<div class=\"scroll\"><table><thead><tr><th>layer</th>", first->name);
+		"and per cent of the own limit. –: not measured, or no shape of it on both.</p>\n<div class=\"scroll\"><table><thead><tr><th>layer</th>", first->name);
 	for (size_t i = 0; i < r->machines; i++) {
 		html(h, "<th>$</th><th>limit</th>", r->machine[i].name);
 		for (size_t j = 0; j < first->forward.rows; j++)
