@@ -143,6 +143,8 @@ sed -n '/^not measured/,$p' "$scratch/out" >"$scratch/block"
 cp "$scratch/block" "$scratch/out"
 out "^without the budget: --budget 0 \(through make: BENCH_LAYERS='--budget 0'\)\$"
 [ "$(awk 'length($0) > 120 {long++} END {print (NR < 13) + 0, long + 0}' "$scratch/out")" = '1 0' ] && good || bad "$what: a long list of what was not measured"
+# A length that no budget allows: nothing was measured, and that is no success.
+run 1 ./n2d-bench layers --isa scalar --threads 1 --layer ffn --pass forward --n 1000000000 --d 512 --no-limits
 goes ./n2d-bench kernels --no-limits --isa scalar --threads 1 --samples 1 --csv "$scratch/levels.csv" '--benchmark_filter=^softmax_fwd/scalar/n=512,.*=0$'
 tail -n 1 "$scratch/levels.csv" >"$scratch/out"
 out ',stream_[a-z]+,,nan,nan,0,n2d'
