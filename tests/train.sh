@@ -83,6 +83,8 @@ train 0 --src "$scratch/s" --trg "$scratch/t" --valid-src "$scratch/s" --valid-t
 	--patience 1 --max-epochs none --valid-every 1 --log-every 1000 --batch-tokens 8 -q
 rows=$(awk -F, 'END {print $2}' "$scratch/patient/log.csv") last=$(awk -F, 'END {print $2}' "$scratch/patient/valid.csv")
 [ "$rows" = "$last" ] && good || bad "patience: validated at step $last, the last row is of step $rows"
+train 2 --task copy --src "$scratch/s" -o "$scratch/none" $small
+err '^n2d train: --task copy has its own text'
 # A text that is read twice is a file.
 train 2 --src - --trg "$scratch/t" -o "$scratch/none" $small --max-steps 1
 err '^n2d train: -: cannot be read twice.*--vocab'

@@ -106,10 +106,10 @@ static int check(const struct n2d_train_args *a)
 	const struct n2d_data_options *d = &a->data;
 	if (!a->dir)
 		return n2d_usage("train", "-o DIR must be given: where checkpoints go");
-	if (!d->src != !d->trg || (!d->task && !d->src && !a->resume))
-		return n2d_usage("train", "--src and --trg, or --task, must be given; see n2d train --help");
 	if (d->task && (d->src || d->trg || d->valid_src || d->valid_trg || d->vocab || d->src_vocab || d->bpe))
 		return n2d_usage("train", "--task %s has its own text and vocabulary: no files beside it", d->task);
+	if (!d->src != !d->trg || (!d->task && !d->src && !a->resume))
+		return n2d_usage("train", "--src and --trg, or --task, must be given; see n2d train --help");
 	if (!d->valid_src != !d->valid_trg)
 		return n2d_usage("train", "--valid-src and --valid-trg go together");
 	if (a->resume && a->init)
