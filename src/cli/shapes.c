@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/trace.h"
 #include "cli/cli.h"
@@ -139,30 +138,6 @@ static void title(const struct n2d_config *c, const struct n2d_shape *s)
 	       s->B, s->S, s->T, c->d_model, c->heads, n2d_config_d_k(c), n2d_config_d_v(c), c->d_ff, c->vocab, c->enc_layers, c->dec_layers);
 }
 
-static void place(struct n2d_transformer *m, struct n2d_stack *s)
-{
-	for (size_t i = 0; i < s->n; i++) {
-		s->sublayers[i].layer.params = m->w + s->sublayers[i].at;
-		s->sublayers[i].layer.packed = m->w;
-	}
-}
-
-/* Shapes do not depend on weights: all are 0, take no memory, however large the model, and what is packed lies at the same place. */
-static int model_init(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c)
-{
-	if (n2d_transformer_plan(m, c))
-		return -1;
-	size_t bytes = n2d_transformer_bytes(ctx, m);
-	if (n2d_arena_zeros(&m->memory, bytes) || !(m->w = n2d_arena_get(&m->memory, bytes))) {
-		n2d_transformer_free(m);
-		return n2d_error("the model's weights: %s", n2d_error_text());
-	}
-	m->packed_output = m->w;
-	place(m, &m->encoder);
-	place(m, &m->decoder);
-	return 0;
-}
-
 /* whole: the configuration of the model whose first layers m has. */
 static int pass_through(const struct n2d_ctx *ctx, const struct n2d_transformer *m, const struct n2d_shape *s, const struct n2d_config *whole)
 {
@@ -196,7 +171,7 @@ static int run(const struct n2d_config *c, const struct n2d_shape *s)
 	first.dec_layers = 1;
 	if (n2d_ctx_init(&ctx, NULL, 1))
 		return n2d_usage("shapes", "%s", n2d_error_text());
-	int bad = model_init(&m, &ctx, &first);
+	int bad = n2d_transformer_zeros(&m, &ctx, &first);
 	if (!bad) {
 		ctx.trace = &trace;
 		bad = pass_through(&ctx, &m, s, c);

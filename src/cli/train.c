@@ -22,7 +22,7 @@ static void help(void)
 	       "       n2d train --task NAME -o DIR [options]\n"
 	       "       n2d train --resume -o DIR [options]\n\n"
 	       "Trains an encoder-decoder. DIR receives checkpoints, log.csv and valid.csv. Ctrl-C, SIGTERM and SIGHUP\n"
-	       "end it after the step; it saves, and says how to go on. Going on gives the bits that an uninterrupted training gives.\n\n"
+	       "end it after the step (a second time: at once); it saves, and says how to go on. Going on gives the bits that an uninterrupted training gives.\n\n"
 	       "  --src FILE, --trg FILE   training pairs: line i of one and of the other; words divided by spaces; plain or gzip\n"
 	       "  --valid-src FILE, --valid-trg FILE   validation pairs\n"
 	       "  --vocab FILE             vocabulary (n2d vocab); otherwise the words of the training pairs\n"

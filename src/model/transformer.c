@@ -142,19 +142,31 @@ int n2d_transformer_plan(struct n2d_transformer *m, const struct n2d_config *c)
 	return -1;
 }
 
-int n2d_transformer_init(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c)
+/* With memory by n2d_arena_init or n2d_arena_zeros. */
+static int init_by(int (*arena)(struct n2d_arena *a, size_t bytes), struct n2d_transformer *m, const struct n2d_ctx *ctx,
+		   const struct n2d_config *c)
 {
 	if (n2d_transformer_plan(m, c))
 		return -1;
-	if (n2d_arena_init(&m->memory, n2d_transformer_bytes(ctx, m))) {
+	if (arena(&m->memory, n2d_transformer_bytes(ctx, m))) {
 		n2d_transformer_free(m);
-		return -1;
+		return n2d_error("the model's weights: %s", n2d_error_text());
 	}
 	m->w = n2d_arena_floats(&m->memory, m->p.floats);
 	m->packed_output = n2d_arena_floats(&m->memory, n2d_linear_packed(ctx, c->d_model, c->vocab));
 	stack_place(m, ctx, &m->encoder);
 	stack_place(m, ctx, &m->decoder);
 	return 0;
+}
+
+int n2d_transformer_init(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c)
+{
+	return init_by(n2d_arena_init, m, ctx, c);
+}
+
+int n2d_transformer_zeros(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c)
+{
+	return init_by(n2d_arena_zeros, m, ctx, c);
 }
 
 static void stack_free(struct n2d_stack *s)

@@ -56,6 +56,8 @@ struct n2d_transformer {
 /* Of weights that are all 0 (n2d_parameters_init or n2d_model_load fills them). -1 and a message when the configuration is impossible
  * or there is no memory. */
 int n2d_transformer_init(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c);
+/* The same of weights that stay 0, packed too, and take no memory however large the model: for what only looks at shapes. */
+int n2d_transformer_zeros(struct n2d_transformer *m, const struct n2d_ctx *ctx, const struct n2d_config *c);
 void n2d_transformer_free(struct n2d_transformer *m);
 
 /* The same without memory for weights, for what only asks for sizes; and the bytes of that memory, N2D_TOO_LARGE passes. */
