@@ -36,7 +36,12 @@ struct pass {
 	size_t k0, k1, n0, n1;
 	size_t kc; /* rows of k a step */
 	int a_in_place; /* A is read where it lies */
-	size_t row_blocks, column_blocks;
+	size_t ranges, row_blocks, column_blocks; /* ranges of rows: row_blocks is a multiple of them */
+};
+
+/* Rows [first, end) of C. */
+struct range {
+	size_t first, end;
 };
 
 /* ---- block sizes */
@@ -87,16 +92,18 @@ static size_t b_in_place(const struct n2d_ctx *ctx, const struct n2d_gemm *g, in
 	return min(both ? both : rows_in_place(ctx, g->M, g->ldb), step_rows(ctx, g->K));
 }
 
-/* First row of tile i. All tiles have mr rows but the last two, which share what is left: 8 + 8 rather than 14 + 2. */
-static size_t tile_row(size_t M, size_t mr, size_t i)
+static size_t range_tiles(struct range r, size_t mr) { return ceil_div(r.end - r.first, mr); }
+
+/* First row of a range's tile i. All tiles have mr rows but the last two, which share what is left: 8 + 8 rather than 14 + 2. */
+static size_t tile_row(struct range r, size_t mr, size_t i)
 {
-	size_t tiles = ceil_div(M, mr);
+	size_t tiles = range_tiles(r, mr);
 	if (i >= tiles)
-		return M;
+		return r.end;
 	if (i == 0 || i + 1 < tiles)
-		return i * mr;
-	size_t before = (tiles - 2) * mr;
-	return before + ceil_div(M - before, 2);
+		return r.first + i * mr;
+	size_t before = r.first + (tiles - 2) * mr;
+	return before + ceil_div(r.end - before, 2);
 }
 
 static void divide(struct pass *p, int threads)
@@ -104,14 +111,17 @@ static void divide(struct pass *p, int threads)
 	size_t mr = p->ctx->k->mr, tiles = ceil_div(p->g->M, mr), panels = ceil_div(p->n1 - p->n0, p->ctx->k->nr);
 	size_t most = p->kc ? block_floats(p->ctx) / (mr * p->kc) : tiles, n = (size_t)threads;
 	p->row_blocks = ceil_div(tiles, most ? most : 1);
-	p->column_blocks = 1;
+	p->ranges = p->column_blocks = 1;
 	if (2.0 * (double)p->g->M * (double)(p->n1 - p->n0) * (double)(p->k1 - p->k0) < SERIAL_FLOPS)
 		n = 1;
-	/* By columns, each thread packs all of A, by rows each reads all of B: many times larger, it is cut. */
-	if ((tiles >= 4 * n && panels < 8 * tiles) || panels < n)
+	/* By columns, each thread packs all of A, by rows each reads all of B: many times larger, it is cut. Rows are cut as evenly as they go, not
+	 * by whole tiles: of 512 rows in tiles of 14, one of two threads would have 8 more than the other. */
+	if ((tiles >= 4 * n && panels < 8 * tiles) || panels < n) {
 		p->row_blocks = min(tiles, ceil_div(p->row_blocks, n) * n);
-	else
+		p->ranges = p->row_blocks % n ? 1 : n;
+	} else {
 		p->column_blocks = n;
+	}
 }
 
 /* ---- one task */
@@ -127,14 +137,14 @@ static void pack_rows(const struct pass *p, float *panel, size_t row, size_t las
 		kn->gemm_pack_rows(panel, p->A + row * g->lda + k, g->alpha, kn->mr, last - row, kc, g->lda);
 }
 
-/* Tiles [t0, t1) of op(A). Those before the last two are full, and packed in one go. */
-static void pack_tiles(const struct pass *p, float *packed, size_t t0, size_t t1, size_t k, size_t kc)
+/* A range's tiles [t0, t1) of op(A). Those before its last two are full, and packed in one go. */
+static void pack_tiles(const struct pass *p, float *packed, struct range r, size_t t0, size_t t1, size_t k, size_t kc)
 {
-	size_t M = p->g->M, mr = p->ctx->k->mr, tiles = ceil_div(M, mr), full = tiles < 2 ? 0 : min(tiles - 2, t1);
+	size_t mr = p->ctx->k->mr, tiles = range_tiles(r, mr), full = tiles < 2 ? 0 : min(tiles - 2, t1);
 	if (t0 < full)
-		pack_rows(p, packed, t0 * mr, full * mr, k, kc);
+		pack_rows(p, packed, tile_row(r, mr, t0), tile_row(r, mr, full), k, kc);
 	for (size_t t = t0 > full ? t0 : full; t < t1; t++)
-		pack_rows(p, packed + (t - t0) * mr * kc, tile_row(M, mr, t), tile_row(M, mr, t + 1), k, kc);
+		pack_rows(p, packed + (t - t0) * mr * kc, tile_row(r, mr, t), tile_row(r, mr, t + 1), k, kc);
 }
 
 /* What is done to the element at (row, column) and its right and lower neighbours after rows [.., k) of k. */
@@ -181,10 +191,10 @@ static struct ahead next_panel(const struct pass *p, size_t n, size_t n1, size_t
 
 /* A read by columns lies in a line or two for every k, too far apart for the processor to fetch ahead by itself: the next tile's come in while this
  * one takes its first panel. Of two tiles' common line this tile has it. Then, where tiles are taken one by one, the next one's C. */
-static struct ahead next_tile(const struct pass *p, size_t tile, size_t panel, size_t k, size_t kc)
+static struct ahead next_tile(const struct pass *p, struct range r, size_t tile, size_t panel, size_t k, size_t kc)
 {
 	const struct n2d_gemm *g = p->g;
-	size_t mr = p->ctx->k->mr, row = tile_row(g->M, mr, tile + 1), end = tile_row(g->M, mr, tile + 2);
+	size_t mr = p->ctx->k->mr, row = tile_row(r, mr, tile + 1), end = tile_row(r, mr, tile + 2);
 	if (panel == 0)
 		return (struct ahead){p->A + k * g->lda + end - 1, g->lda};
 	if (panel == 1 && g->ldc == g->N)
@@ -192,22 +202,22 @@ static struct ahead next_tile(const struct pass *p, size_t tile, size_t panel, s
 	return (struct ahead){p->A, 0};
 }
 
-/* Tiles [t0, t1) by columns [n0, n1), rows [k, k + kc) of k. */
-static void tiles_step(const struct pass *p, float *packed, size_t t0, size_t t1, size_t n0, size_t n1, size_t k, size_t kc)
+/* A range's tiles [t0, t1) by columns [n0, n1), rows [k, k + kc) of k. */
+static void tiles_step(const struct pass *p, float *packed, struct range r, size_t t0, size_t t1, size_t n0, size_t n1, size_t k, size_t kc)
 {
 	const struct n2d_kernels *kn = p->ctx->k;
 	const struct n2d_gemm *g = p->g;
-	size_t mr = kn->mr, nr = kn->nr, M = g->M, ai = 1, ak = mr, tiles = t1 - t0, panels = ceil_div(n1 - n0, nr);
+	size_t mr = kn->mr, nr = kn->nr, ai = 1, ak = mr, tiles = t1 - t0, panels = ceil_div(n1 - n0, nr);
 	int tile_first = by_tiles(p, n1 - n0, kc);
 	if (p->a_in_place)
 		ai = g->ta ? 1 : g->lda, ak = g->ta ? g->lda : 1;
 	else
-		pack_tiles(p, packed, t0, t1, k, kc);
+		pack_tiles(p, packed, r, t0, t1, k, kc);
 	for (size_t i = 0; i < tiles * panels; i++) {
 		size_t t = t0 + (tile_first ? i / panels : i % tiles), n = n0 + (tile_first ? i % panels : i / tiles) * nr;
-		size_t row = tile_row(M, mr, t), m = tile_row(M, mr, t + 1) - row;
+		size_t row = tile_row(r, mr, t), m = tile_row(r, mr, t + 1) - row;
 		const float *a = p->a_in_place ? p->A + row * ai + k * ak : packed + (t - t0) * mr * kc;
-		struct ahead next = tile_first && t + 1 < t1 ? next_tile(p, t, (n - n0) / nr, k, kc) : next_panel(p, n, n1, k, kc, t - t0, tiles);
+		struct ahead next = tile_first && t + 1 < t1 ? next_tile(p, r, t, (n - n0) / nr, k, kc) : next_panel(p, n, n1, k, kc, t - t0, tiles);
 		struct n2d_gemm_end end;
 		kn->gemm_tile(p->C + row * g->ldc + n, a, b_at(p, n, k), k ? 1 : g->beta, end_at(p, &end, row, n, k + kc), next.at, next.step, m,
 			      min(nr, n1 - n), kc, ai, ak, p->row, g->ldc);
@@ -233,9 +243,10 @@ static void row_step(const struct pass *p, float *x, size_t n0, size_t n1, size_
 static void block(void *arg, size_t task, int thread)
 {
 	const struct pass *p = arg;
-	size_t nr = p->ctx->k->nr, tiles = ceil_div(p->g->M, p->ctx->k->mr), panels = ceil_div(p->n1 - p->n0, nr);
-	size_t r = task % p->row_blocks, c = task / p->row_blocks;
-	size_t t0 = n2d_cut(tiles, p->row_blocks, r), t1 = n2d_cut(tiles, p->row_blocks, r + 1);
+	size_t nr = p->ctx->k->nr, panels = ceil_div(p->n1 - p->n0, nr), blocks = p->row_blocks / p->ranges;
+	size_t b = task % p->row_blocks, c = task / p->row_blocks, i = b / blocks;
+	struct range r = {n2d_cut(p->g->M, p->ranges, i), n2d_cut(p->g->M, p->ranges, i + 1)};
+	size_t tiles = range_tiles(r, p->ctx->k->mr), t0 = n2d_cut(tiles, blocks, b % blocks), t1 = n2d_cut(tiles, blocks, b % blocks + 1);
 	size_t n0 = p->n0 + n2d_cut(panels, p->column_blocks, c) * nr;
 	size_t n1 = min(p->n1, p->n0 + n2d_cut(panels, p->column_blocks, c + 1) * nr);
 	float *scratch = p->ctx->pack[thread];
@@ -245,7 +256,7 @@ static void block(void *arg, size_t task, int thread)
 		if (p->g->M == 1)
 			row_step(p, scratch, n0, n1, k, kc);
 		else
-			tiles_step(p, scratch, t0, t1, n0, n1, k, kc);
+			tiles_step(p, scratch, r, t0, t1, n0, n1, k, kc);
 		k += kc;
 	} while (k < p->k1);
 }
