@@ -6,6 +6,7 @@
  *   memory     v_load v_store (any alignment)  v_loadn v_storen (first n <= V_LANES lanes; the
  *              others read as 0 and nothing beyond is touched)   i_load i_store  v_prefetch
  *              and v_prefetch_far, into the second-level cache (macros: gcc takes a function that does nothing else for one without effect)
+ *              v_stream, to whole vectors of aligned memory, past the caches where a vector is a cache line; v_stream_end after the last
  *   lanes      v_set1 v_zero i_set1 i_iota  v_transpose (V_LANES vectors, in place)
  *   arithmetic v_add v_sub v_mul v_div v_sqrt v_abs v_neg
  *              v_fma(a,b,c) = a*b + c and v_fnma(a,b,c) = c - a*b, rounded ONCE on every

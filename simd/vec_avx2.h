@@ -28,6 +28,8 @@ static inline int m_all(m_t a) { return _mm256_movemask_ps(a) == 0xff; }
 
 static inline v_t v_load(const float *p) { return _mm256_loadu_ps(p); }
 static inline void v_store(float *p, v_t a) { _mm256_storeu_ps(p, a); }
+static inline void v_stream(float *p, v_t a) { v_store(p, a); }
+static inline void v_stream_end(void) {}
 static inline v_t v_loadn(const float *p, size_t n) { return _mm256_maskload_ps(p, v_firsti_(n)); }
 static inline void v_storen(float *p, v_t a, size_t n) { _mm256_maskstore_ps(p, v_firsti_(n), a); }
 static inline i_t i_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }

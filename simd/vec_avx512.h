@@ -24,6 +24,8 @@ static inline int m_all(m_t a) { return a == 0xffff; }
 
 static inline v_t v_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void v_store(float *p, v_t a) { _mm512_storeu_ps(p, a); }
+static inline void v_stream(float *p, v_t a) { _mm512_stream_ps(p, a); }
+static inline void v_stream_end(void) { _mm_sfence(); }
 static inline v_t v_loadn(const float *p, size_t n) { return _mm512_maskz_loadu_ps(m_first(n), p); }
 static inline void v_storen(float *p, v_t a, size_t n) { _mm512_mask_storeu_ps(p, m_first(n), a); }
 static inline i_t i_load(const int32_t *p) { return _mm512_loadu_si512(p); }

@@ -62,6 +62,8 @@ static inline void v_storen(float *p, v_t a, size_t n)
 		p[l] = a.f[l];
 }
 static inline void v_store(float *p, v_t a) { v_storen(p, a, V_LANES); }
+static inline void v_stream(float *p, v_t a) { v_store(p, a); }
+static inline void v_stream_end(void) {}
 V_EACH(i_t, i, i_load, (const int32_t *p), p[l])
 static inline void i_store(int32_t *p, i_t a)
 {

@@ -35,6 +35,8 @@ static inline v_t v_set1(float a) { return vdupq_n_f32(a); }
 static inline v_t v_zero(void) { return vdupq_n_f32(0); }
 static inline v_t v_load(const float *p) { return vld1q_f32(p); }
 static inline void v_store(float *p, v_t a) { vst1q_f32(p, a); }
+static inline void v_stream(float *p, v_t a) { v_store(p, a); }
+static inline void v_stream_end(void) {}
 static inline v_t v_loadn(const float *p, size_t n)
 {
 	v_t a = v_zero();

@@ -28,6 +28,8 @@ static inline int m_all(m_t a) { return a; }
 
 static inline v_t v_load(const float *p) { return *p; }
 static inline void v_store(float *p, v_t a) { *p = a; }
+static inline void v_stream(float *p, v_t a) { v_store(p, a); }
+static inline void v_stream_end(void) {}
 static inline v_t v_loadn(const float *p, size_t n) { return n ? *p : 0; }
 static inline void v_storen(float *p, v_t a, size_t n)
 {

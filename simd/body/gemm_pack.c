@@ -9,17 +9,19 @@ enum { MR = V_GEMM_MR, NR = V_GEMM_NV * V_LANES };
 _Static_assert(MR < V_LANES || MR % V_LANES == 0, "a row's last vector would be overwritten by its neighbours");
 
 /* Lanes [i, i + V_LANES) of row p. */
-V_INLINE void put(float *panel, v_t x, const size_t w, size_t i, size_t p, size_t k)
+V_INLINE void put(float *panel, v_t x, const size_t w, const int past, size_t i, size_t p, size_t k)
 {
 	float *to = panel + p * w + i;
-	if (w >= V_LANES || p * w + V_LANES <= k * w)
+	if (past)
+		v_stream(to, x);
+	else if (w >= V_LANES || p * w + V_LANES <= k * w)
 		v_store(to, x);
 	else
 		v_storen(to, x, w);
 }
 
 /* Rows [i, i + rows) of x become lanes of the panel, V_LANES columns at a time. */
-V_INLINE void transpose(float *panel, const float *x, v_t alpha, const size_t w, size_t i, const size_t rows, size_t k,
+V_INLINE void transpose(float *panel, const float *x, v_t alpha, const size_t w, const int past, size_t i, const size_t rows, size_t k,
 			size_t ldx)
 {
 	for (size_t p = 0; p < k; p += V_LANES) {
@@ -38,24 +40,24 @@ V_INLINE void transpose(float *panel, const float *x, v_t alpha, const size_t w,
 		V_UNROLL
 		for (size_t l = 0; l < V_LANES; l++)
 			if (l < n)
-				put(panel, r[l], w, i, p + l, k);
+				put(panel, r[l], w, past, i, p + l, k);
 	}
 }
 
-V_INLINE void rows_to_panel(float *panel, const float *x, float alpha, const size_t w, size_t m, size_t k, size_t ldx)
+V_INLINE void rows_to_panel(float *panel, const float *x, float alpha, const size_t w, const int past, size_t m, size_t k, size_t ldx)
 {
 	const size_t whole = w < V_LANES ? w : V_LANES;
 	for (size_t i = 0; i < w; i += V_LANES, x += V_LANES * ldx) {
 		size_t rows = m <= i ? 0 : m - i < whole ? m - i : whole;
 		if (rows == whole)
-			transpose(panel, x, v_set1(alpha), w, i, whole, k, ldx);
+			transpose(panel, x, v_set1(alpha), w, past, i, whole, k, ldx);
 		else
-			transpose(panel, x, v_set1(alpha), w, i, rows, k, ldx);
+			transpose(panel, x, v_set1(alpha), w, past, i, rows, k, ldx);
 	}
 }
 
 /* Rows [p, last) of x. */
-V_INLINE void columns_to_panel(float *panel, const float *x, float alpha, const size_t w, const size_t m, size_t p,
+V_INLINE void columns_to_panel(float *panel, const float *x, float alpha, const size_t w, const int past, const size_t m, size_t p,
 			       size_t last, size_t k, size_t ldx)
 {
 	v_t a = v_set1(alpha);
@@ -64,19 +66,19 @@ V_INLINE void columns_to_panel(float *panel, const float *x, float alpha, const 
 		for (size_t i = 0; i < w; i += V_LANES) {
 			size_t n = m <= i ? 0 : m - i < V_LANES ? m - i : V_LANES;
 			const float *from = x + p * ldx + i;
-			put(panel, v_mul(a, n == V_LANES ? v_load(from) : v_loadn(from, n)), w, i, p, k);
+			put(panel, v_mul(a, n == V_LANES ? v_load(from) : v_loadn(from, n)), w, past, i, p, k);
 		}
 }
 
-V_INLINE void all_rows(float *panel, const float *x, float alpha, const size_t w, size_t m, size_t k, size_t ldx)
+V_INLINE void all_rows(float *panel, const float *x, float alpha, const size_t w, const int past, size_t m, size_t k, size_t ldx)
 {
 	for (size_t i = 0; i < m; i += w, panel += k * w)
-		rows_to_panel(panel, x + i * ldx, alpha, w, m - i < w ? m - i : w, k, ldx);
+		rows_to_panel(panel, x + i * ldx, alpha, w, past, m - i < w ? m - i : w, k, ldx);
 }
 
 /* RUN rows of all panels at a time: a row of x is read to its end while its cache lines are there, and each panel is written
  * in long pieces. The next rows are fetched by hand, since the hardware does not follow rows that are pages apart. */
-V_INLINE void all_columns(float *panel, const float *x, float alpha, const size_t w, size_t m, size_t k, size_t ldx)
+V_INLINE void all_columns(float *panel, const float *x, float alpha, const size_t w, const int past, size_t m, size_t k, size_t ldx)
 {
 	enum { RUN = 16, AHEAD = 16, LINE = 16 };
 	for (size_t p = 0; p < k; p += RUN) {
@@ -85,24 +87,32 @@ V_INLINE void all_columns(float *panel, const float *x, float alpha, const size_
 			for (size_t j = 0; j < m; j += LINE)
 				v_prefetch(x + q * ldx + j);
 		for (; i + w <= m; i += w)
-			columns_to_panel(panel + i * k, x + i, alpha, w, w, p, last, k, ldx);
+			columns_to_panel(panel + i * k, x + i, alpha, w, past, w, p, last, k, ldx);
 		if (i < m)
-			columns_to_panel(panel + i * k, x + i, alpha, w, m - i, p, last, k, ldx);
+			columns_to_panel(panel + i * k, x + i, alpha, w, past, m - i, p, last, k, ldx);
 	}
 }
 
-void N2D_FN(gemm_pack_rows)(float *panel, const float *x, float alpha, size_t w, size_t m, size_t k, size_t ldx)
+void N2D_FN(gemm_pack_rows)(float *panel, const float *x, float alpha, size_t w, int past, size_t m, size_t k, size_t ldx)
 {
-	if (w == NR)
-		all_rows(panel, x, alpha, NR, m, k, ldx);
-	else
-		all_rows(panel, x, alpha, MR, m, k, ldx);
+	if (past && w == NR) {
+		all_rows(panel, x, alpha, NR, 1, m, k, ldx);
+		v_stream_end();
+	} else if (w == NR) {
+		all_rows(panel, x, alpha, NR, 0, m, k, ldx);
+	} else {
+		all_rows(panel, x, alpha, MR, 0, m, k, ldx);
+	}
 }
 
-void N2D_FN(gemm_pack_columns)(float *panel, const float *x, float alpha, size_t w, size_t m, size_t k, size_t ldx)
+void N2D_FN(gemm_pack_columns)(float *panel, const float *x, float alpha, size_t w, int past, size_t m, size_t k, size_t ldx)
 {
-	if (w == NR)
-		all_columns(panel, x, alpha, NR, m, k, ldx);
-	else
-		all_columns(panel, x, alpha, MR, m, k, ldx);
+	if (past && w == NR) {
+		all_columns(panel, x, alpha, NR, 1, m, k, ldx);
+		v_stream_end();
+	} else if (w == NR) {
+		all_columns(panel, x, alpha, NR, 0, m, k, ldx);
+	} else {
+		all_columns(panel, x, alpha, MR, 0, m, k, ldx);
+	}
 }

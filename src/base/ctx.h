@@ -21,6 +21,7 @@ struct n2d_ctx {
 	struct n2d_trace *trace; /* NULL: nobody watches */
 	float **pack;            /* pack[thread]: pack_floats of scratch for n2d_gemm */
 	size_t pack_floats;
+	int past_caches; /* n2d_pack: what it writes will not be in the caches when it is read */
 };
 
 /* isa: a name of isa.def, or NULL for the environment's N2D_ISA or else the best supported.

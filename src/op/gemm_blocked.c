@@ -13,6 +13,8 @@
  * and however k is cut, blocking and threads may follow caches and processors without changing a bit. */
 #include "op/gemm_blocked.h"
 
+#include <stdint.h>
+
 #include "base/size.h"
 #include "base/threads.h"
 #include "base/trace.h"
@@ -132,9 +134,9 @@ static void pack_rows(const struct pass *p, float *panel, size_t row, size_t las
 	const struct n2d_kernels *kn = p->ctx->k;
 	const struct n2d_gemm *g = p->g;
 	if (g->ta)
-		kn->gemm_pack_columns(panel, p->A + k * g->lda + row, g->alpha, kn->mr, last - row, kc, g->lda);
+		kn->gemm_pack_columns(panel, p->A + k * g->lda + row, g->alpha, kn->mr, 0, last - row, kc, g->lda);
 	else
-		kn->gemm_pack_rows(panel, p->A + row * g->lda + k, g->alpha, kn->mr, last - row, kc, g->lda);
+		kn->gemm_pack_rows(panel, p->A + row * g->lda + k, g->alpha, kn->mr, 0, last - row, kc, g->lda);
 }
 
 /* A range's tiles [t0, t1) of op(A). Those before its last two are full, and packed in one go. */
@@ -273,7 +275,7 @@ struct packing {
 	const struct n2d_kernels *k;
 	float *packed;
 	const float *B;
-	int tb;
+	int tb, past;
 	size_t K, N, ldb, chunk; /* panels a task */
 };
 
@@ -285,16 +287,16 @@ static void pack_panels(void *arg, size_t task, int thread)
 	if (n >= last)
 		return;
 	if (p->tb)
-		p->k->gemm_pack_rows(p->packed + n * p->K, p->B + n * p->ldb, 1, nr, last - n, p->K, p->ldb);
+		p->k->gemm_pack_rows(p->packed + n * p->K, p->B + n * p->ldb, 1, nr, p->past, last - n, p->K, p->ldb);
 	else
-		p->k->gemm_pack_columns(p->packed + n * p->K, p->B + n, 1, nr, last - n, p->K, p->ldb);
+		p->k->gemm_pack_columns(p->packed + n * p->K, p->B + n, 1, nr, p->past, last - n, p->K, p->ldb);
 }
 
-static void pack(const struct n2d_ctx *ctx, int threads, float *packed, int tb, size_t K, size_t N, const float *B, size_t ldb)
+static void pack(const struct n2d_ctx *ctx, int threads, int past, float *packed, int tb, size_t K, size_t N, const float *B, size_t ldb)
 {
 	size_t panels = ceil_div(N, ctx->k->nr);
 	size_t tasks = threads == 1 || (double)K * (double)N < SERIAL_FLOPS / 8 ? 1 : min(panels, 8 * (size_t)threads);
-	struct packing p = {ctx->k, packed, B, tb, K, N, ldb, ceil_div(panels, tasks ? tasks : 1)};
+	struct packing p = {ctx->k, packed, B, tb, past, K, N, ldb, ceil_div(panels, tasks ? tasks : 1)};
 	n2d_parallel(ctx, tasks, pack_panels, &p);
 }
 
@@ -312,7 +314,7 @@ void n2d_pack(const struct n2d_ctx *ctx, float *packed, int tb, size_t K, size_t
 		n2d_trace_read(&call, B, tb ? N : K, tb ? K : N, ldb, N2D_ALL_ROWS);
 		n2d_trace_write(&call, packed, 1, n2d_packed_floats(ctx, K, N), n2d_packed_floats(ctx, K, N));
 	}
-	pack(ctx, ctx->threads, packed, tb, K, N, B, ldb);
+	pack(ctx, ctx->threads, ctx->past_caches && (uintptr_t)packed % 64 == 0, packed, tb, K, N, B, ldb);
 	n2d_trace_close(ctx, &call);
 }
 
@@ -351,7 +353,7 @@ void n2d_product(const struct n2d_ctx *ctx, int threads, const struct n2d_gemm *
 			p.kc = min(kc, g->K - p.k0);
 			p.k1 = p.k0 + p.kc;
 			p.panel = p.kc * nr;
-			pack(ctx, threads, packed, g->tb, p.kc, p.n1 - p.n0, B + (g->tb ? p.n0 * g->ldb + p.k0 : p.k0 * g->ldb + p.n0),
+			pack(ctx, threads, 0, packed, g->tb, p.kc, p.n1 - p.n0, B + (g->tb ? p.n0 * g->ldb + p.k0 : p.k0 * g->ldb + p.n0),
 			     g->ldb);
 			run(&p, threads);
 			p.k0 = p.k1;

@@ -100,7 +100,7 @@ static void products(const struct job *j, const struct part *p, const struct pro
 	}
 	for (size_t row = 0; B > 1 && row < B; row += k->mr) {
 		size_t rows = B - row < k->mr ? B - row : k->mr;
-		k->gemm_pack_rows(p->scratch, x + row * ldx, 1, k->mr, rows, K, ldx);
+		k->gemm_pack_rows(p->scratch, x + row * ldx, 1, k->mr, 0, rows, K, ldx);
 		for (size_t i = 0; i < n; i++)
 			tiles(j, p, m + i, row, rows, K);
 	}
