@@ -132,9 +132,11 @@ int compare_read(struct comparison *c, int side, const char *file, int fastest)
 	struct comparison one = {0};
 	int bad = read_csv(fastest ? &one : c, side, file);
 	for (size_t i = 0; i < one.rows; i++)
-		if (!bad && one.row[i].side[side].n)
-			compare_add(&compare_row(c, one.row[i].id)->side[side],
-				    stat_summarise(one.row[i].side[side].x, one.row[i].side[side].n).min);
+		if (!bad && one.row[i].side[side].n) {
+			struct compare_values *v = &compare_row(c, one.row[i].id)->side[side];
+			compare_add(v, stat_summarise(one.row[i].side[side].x, one.row[i].side[side].n).min);
+			v->disturbed |= one.row[i].side[side].disturbed;
+		}
 	compare_free(&one);
 	return bad ? -1 : 0;
 }

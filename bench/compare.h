@@ -19,7 +19,7 @@ struct compare_row {
 	struct compare_values {
 		double *x;
 		size_t n;
-		int disturbed; /* none was clean */
+		int disturbed; /* a value is of samples of which none was clean */
 	} side[SIDES];
 	struct stat_shift shift; /* where both sides have values */
 	enum verdict verdict;

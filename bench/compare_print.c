@@ -49,6 +49,9 @@ static int measured(const struct compare_row *r) { return r->side[BASE].n && r->
 /* A value a side says nothing about others. */
 static int has_interval(const struct compare_row *r) { return measured(r) && r->shift.high < INFINITY; }
 
+static int disturbed(const struct compare_row *r) { return r->side[BASE].disturbed || r->side[HEAD].disturbed; }
+static const char *mark(const struct compare_row *r) { return disturbed(r) ? ", disturbed" : ""; }
+
 /* One side has it: counted in the summary, not listed, because two files of different cases have hundreds. JSON lists all. */
 static int alone(const struct compare_row *r) { return r->verdict == ONLY_BASE || r->verdict == ONLY_HEAD; }
 
@@ -95,6 +98,11 @@ static void summary(const struct comparison *c, FILE *f)
 
 static void note(const struct comparison *c, FILE *f)
 {
+	for (size_t i = 0; i < c->rows; i++)
+		if (!alone(c->row + i) && disturbed(c->row + i)) {
+			fprintf(f, "disturbed: other work used the processors, a value is of samples of which none was clean. ");
+			break;
+		}
 	fprintf(f, "apart: every value of one side above the faster three fifths of the other. ");
 	fprintf(f, c->again ? "faster: apart, and the ratio beyond %.3g %%; slower: the ratio beyond it, and so again in two passes of up to three, apart too, or in most pairs of runs"
 			    : "slower, faster: apart, and the ratio beyond %.3g %%", 100 * c->threshold);
@@ -113,7 +121,7 @@ void compare_text(const struct comparison *c, FILE *f)
 		if (alone(r))
 			continue;
 		cells(r, x);
-		fprintf(f, "%-60s %11s %11s %7s %14s  %s\n", r->id, x[0], x[1], x[2], x[3], verdict_names[r->verdict]);
+		fprintf(f, "%-60s %11s %11s %7s %14s  %s%s\n", r->id, x[0], x[1], x[2], x[3], verdict_names[r->verdict], mark(r));
 	}
 	putc('\n', f);
 	summary(c, f);
@@ -135,8 +143,8 @@ static void markdown_rows(const struct comparison *c, FILE *f, int notable)
 		const char *strong = r->verdict == SLOWER ? "**" : "";
 		fputs("| ", f);
 		code(f, CELL, r->id);
-		fprintf(f, " | %s | %s | %s%s%s | %s | %s%s%s |\n", x[0], x[1], strong, x[2], strong, x[3], strong, verdict_names[r->verdict],
-			strong);
+		fprintf(f, " | %s | %s | %s%s%s | %s | %s%s%s%s |\n", x[0], x[1], strong, x[2], strong, x[3], strong, verdict_names[r->verdict],
+			strong, mark(r));
 	}
 }
 
@@ -196,6 +204,8 @@ static void json_row(FILE *f, const struct compare_row *r)
 		json_number(f, r->shift.high);
 		putc(']', f);
 	}
+	if (disturbed(r))
+		fputs(", \"disturbed\": true", f);
 	fputs(", \"base_seconds\": ", f);
 	json_values(f, &r->side[BASE]);
 	fputs(", \"head_seconds\": ", f);

@@ -167,7 +167,7 @@ static int figure_time(const struct table *t, const struct results *r)
 			fprintf(f, ", ");
 			fits = 1;
 		}
-		fprintf(f, "$t%zu title '%s' ", i, w->layer);
+		fprintf(f, "$t%zu title '%s%s' ", i, w->layer, w->disturbed ? ", disturbed" : "");
 		style(f, w->layer, "points ps 0.9", 1);
 		fprintf(f, i + 1 < t->rows ? ", \\\n" : "");
 	}
@@ -193,7 +193,7 @@ static int figure_limit(const struct table *t, const struct results *r)
 	fprintf(f, "set ylabel 'per cent of the limit'\nset yrange [0:110]\nset ytics 20\nset xrange [%.1f:%.1f]\nplot 100 notitle with lines "
 		   "lc rgb '#000000' lw 1", t->n_from / 1.2, t->n_to * 1.2);
 	for (size_t i = 0; i < t->rows; i++) {
-		fprintf(f, ", \\\n$l%zu title '%s' ", i, t->row[i].layer);
+		fprintf(f, ", \\\n$l%zu title '%s%s' ", i, t->row[i].layer, t->row[i].disturbed ? ", disturbed" : "");
 		style(f, t->row[i].layer, "linespoints ps 0.9 lw 1.4", 1);
 	}
 	fprintf(f, "\n");

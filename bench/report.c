@@ -98,6 +98,12 @@ void report_mark(struct html *h, int disturbed)
 	html(h, disturbed ? "<sup>†</sup>" : "");
 }
 
+const char *report_marked(const char *name, int disturbed)
+{
+	marked |= disturbed;
+	return disturbed ? as_text("%s †", name) : name;
+}
+
 void report_marks(struct html *h)
 {
 	if (marked)

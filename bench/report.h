@@ -81,6 +81,8 @@ void report_bar(struct html *h, double part, const char *text);
 
 /* The sign of what was disturbed, and the note that explains it, where a sign was written since the last one. */
 void report_mark(struct html *h, int disturbed);
+/* The same sign behind a name in a figure. */
+const char *report_marked(const char *name, int disturbed);
 void report_marks(struct html *h);
 
 #endif

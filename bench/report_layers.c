@@ -310,7 +310,7 @@ static void time_figure(struct html *h, const struct report_machine *m, const st
 		if (table_fit_shown(t->row + i))
 			fit_curve(&c, t->row + i, s->colour);
 		chart_curve(&c, x, y, n, s->colour, "dots");
-		chart_name(&c, y[n - 1], s->name, s->colour);
+		chart_name(&c, y[n - 1], report_marked(s->name, t->row[i].disturbed), s->colour);
 	}
 	for (size_t i = 0; i < t->pairs; i++) {
 		const struct table_pair *p = t->pair + i;
@@ -333,7 +333,7 @@ static void percent_figure(struct html *h, const struct report_machine *m, const
 		chart_curve(&c, x, y, n, s->colour, "solid");
 		chart_curve(&c, x, y, n, s->colour, "dots");
 		if (n)
-			chart_name(&c, y[n - 1], s->name, s->colour);
+			chart_name(&c, y[n - 1], report_marked(s->name, t->row[i].disturbed), s->colour);
 	}
 	chart_close(&c);
 }
@@ -356,6 +356,7 @@ static void figures(struct html *h, const struct report *r, figure *draw, double
 			html(h, "</figure>\n");
 		}
 		html(h, "</div>\n");
+		report_marks(h);
 	}
 }
 
@@ -368,7 +369,11 @@ static void crossings(struct html *h, const struct table *t, int of_attention)
 		if (attention != of_attention || !table_crosses(p))
 			continue;
 		table_pair_cells(p, c);
-		html(h, "<tr><td>$</td><td class=\"left\">$</td>", p->a, p->b);
+		html(h, "<tr><td>$", p->a);
+		report_mark(h, row_of(t, p->a)->disturbed);
+		html(h, "</td><td class=\"left\">$", p->b);
+		report_mark(h, row_of(t, p->b)->disturbed);
+		html(h, "</td>");
 		for (int k = 0; k < 4; k++)
 			html(h, "<td>$</td>", strcmp(c[k], "-") == 0 ? "–" : c[k]);
 		html(h, "</tr>\n");
@@ -392,11 +397,13 @@ static void crossing_table(struct html *h, const struct table *t)
 		"<th>error</th></tr></thead><tbody>\n", as_text("%d", TABLE_FAR));
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct fit *f = &t->row[i].fit;
-		html(h, "<tr><td>$</td><td>$</td><td>$</td><td>$</td><td>$ %</td></tr>\n", t->row[i].layer,
-		     as_text("%.2f", 1e6 * f->c[0]),
+		html(h, "<tr><td>$", t->row[i].layer);
+		report_mark(h, t->row[i].disturbed);
+		html(h, "</td><td>$</td><td>$</td><td>$</td><td>$ %</td></tr>\n", as_text("%.2f", 1e6 * f->c[0]),
 		     as_text("%.3f", 1e12 * f->c[1]), as_text("%.3f", 1e12 * f->c[2]), as_text("%.1f", 100 * f->rms));
 	}
 	html(h, "</tbody></table></div></details>\n");
+	report_marks(h);
 }
 
 void report_time(struct html *h, const struct report *r)

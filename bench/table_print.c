@@ -101,7 +101,8 @@ const char table_notes[] =
 	"its n x n matrix of weights; without the word it goes over them in blocks. sequential: longest chain of\n"
 	"dependent operator calls in the trace. path: fewest mixing steps from the first input to the last output over stacked\n"
 	"layers (convolution: contiguous; dilated). layers: how many are stacked until changing the first input changes the last\n"
-	"output, by running them.\n"
+	"output, by running them. Restricted attention: unless --window says otherwise, n2d-bench layers times a window of 64 positions\n"
+	"either side, n2d-bench paths traces one of 8.\n"
 	"limit %: of the speed that the machine allows at most, min(peak, intensity x bandwidth) with intensity = operations a\n"
 	"byte, measured in the same minutes, over the same lengths.\n" PREDICTED;
 
@@ -265,6 +266,7 @@ void table_csv(const struct table *t, FILE *f)
 		csv_growth(f, t, r, "path_dilated", r->path, &r->dilated_found);
 		csv_growth(f, t, r, "perturbed", r->path, &r->perturbed_found);
 		csv_value(f, t, r->layer, "", "percent_of_limit", "", r->percent.median, r->percent.mad);
+		csv_value(f, t, r->layer, "", "disturbed", "", r->disturbed, NAN);
 	}
 	for (size_t i = 0; i < t->pairs; i++) {
 		const struct table_pair *p = t->pair + i;

@@ -16,6 +16,14 @@ out '"slower": 1,'
 run 0 ./n2d-bench compare --threshold 25 "$scratch/base.csv" "$scratch/head.csv"
 run 2 ./n2d-bench compare "$scratch/base.csv"
 err 'expected BASE and HEAD'
+# Where no sample was clean the row has a mark, and a note tells what it means; where some were there is none.
+printf 'schema,id,seconds,clean\nt/1,a,1,0\nt/1,a,1.01,0\nt/1,b,1,1\nt/1,b,1.1,0\n' >"$scratch/disturbed.csv"
+for mark in 'text|^a .*  same, disturbed$' 'markdown|^. `a` .* same, disturbed .$' 'json|"id": "a",.* "disturbed": true,'; do
+	run 0 ./n2d-bench compare --format "${mark%%|*}" "$scratch/disturbed.csv" "$scratch/disturbed.csv"
+	out "${mark#*|}"
+	[ "$(grep -c disturbed: "$scratch/out")" = "$([ "${mark%%|*}" = json ] && echo 0 || echo 1)" ] && ! grep -qE '^(. `)?b.*, disturbed|"id": "b".*disturbed' "$scratch/out" &&
+		good || bad "$what: a alone is disturbed"
+done
 # A gate that compared nothing is not green.
 printf 'schema,id,seconds\nt/1,a,1.2\nt/1,a,1.21\nt/1,b,1\n' >"$scratch/two.csv"
 printf 'schema,id,seconds\nt/1,c,1\n' >"$scratch/other.csv"

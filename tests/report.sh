@@ -221,6 +221,9 @@ kernels/1,a@b,gemm@b,avx2,1,M=1,warm,2e-3,0,b,Library 2.1 BUILT=so,SkylakeX
 CSV
 run 0 disturbed
 page '<td class="">lstm<sup>†</sup></td>'
+page '<td>self-attention<sup>†</sup></td><td class="left">lstm<sup>†</sup></td>'
+page '<td>lstm<sup>†</sup></td><td>0\.00</td><td>73\.242</td>'
+[ "$(grep -oE '>LSTM †</text>' report.html | wc -l)" = 4 ] && good || bad "$what: the curves of time and of the limit have a sign at their name"
 [ "$(grep -c '^<div class="tile">.*<sup>†</sup></b>' report.html)" = 3 ] && good || bad "$what: three of the tiles come from disturbed rows"
 page '<td>2\.0</td>'
 page '<td class="left">L1</td><td>1</td><td>300\.0<sup>†</sup></td>'
@@ -231,7 +234,7 @@ page '</span>50 %</td>'
 page '<td>5000\.0<sup>†</sup></td>'
 page '2\.00×<sup>†</sup></td>'
 page '>b: Library 2\.1 \(SkylakeX\)</p>'
-[ "$(grep -c '^<p class="notes">† ' report.html)" = 6 ] && good || bad "$what: the sign is to be explained once in each of six places"
+[ "$(grep -c '^<p class="notes">† ' report.html)" = 9 ] && good || bad "$what: the sign is to be explained once in each of nine places"
 run 0 slow
 no '†'
 # So has a share of more than the limit, in the tile and in the table.

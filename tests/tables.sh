@@ -60,6 +60,14 @@ for format in text markdown; do
 	[ $format = text ] && out '^rnn .* 10\.\.10  disturbed$' || out '^\| rnn, disturbed \| O'
 	[ "$(grep -c disturbed "$scratch/out")" = 2 ] && out '^disturbed: ' || bad "$what: one row is marked, and one note tells why"
 done
+run 0 ./n2d-bench table --format csv "$scratch/marked.csv"
+out '^table/1,scalar,1,forward,rnn,,disturbed,"",1,nan$'
+out '^table/1,scalar,1,forward,self-attention,,disturbed,"",0,nan$'
+./n2d-bench figures --out "$scratch/figures" "$scratch/marked.csv" >/dev/null 2>&1
+for figure in time limit; do
+	grep -q "title 'rnn, disturbed'" "$scratch/figures/$figure.gp" && ! grep -q "self-attention, disturbed" "$scratch/figures/$figure.gp" && good ||
+		bad "$figure: rnn alone is disturbed"
+done
 # Fits through fewer lengths than they need predict nothing.
 awk -F, 'NR == 1 || $7 <= 64' "$scratch/laws.csv" >"$scratch/short.csv"
 run 0 ./n2d-bench table --format markdown "$scratch/short.csv"
