@@ -38,7 +38,7 @@ time_it bpe-learn true "$n2d bpe learn -s 500 -i $scratch/words -o $scratch/code
 time_it bpe-apply true "$n2d bpe apply -c $scratch/codes -i $scratch/words -o $scratch/encoded"
 time_it bleu true "$n2d bleu $scratch/words -i $scratch/words"
 
-echo "bench-cli: $(./n2d --version), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $all processors" >&2
+echo "bench-cli: $(./n2d --version), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $all processors; $((${#args[@]} / 5)) commands, each $runs times and once to warm up" >&2
 hyperfine --shell=none --warmup 1 --runs "$runs" --export-json results/local/cli.json.tmp --export-csv "$scratch/cli.csv" "${args[@]}" || exit 1
 { # with the schema in front, as all our files
 	echo "schema,$(head -n 1 "$scratch/cli.csv")"

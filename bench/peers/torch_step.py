@@ -173,6 +173,10 @@ def facts_of(o, m, batch):
             "parameters": sum(p.numel() for p in m.parameters())}
 
 
+def told(facts):
+    return ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in facts.items())
+
+
 def timed(step):
     start = time.perf_counter()
     loss = step()
@@ -186,7 +190,7 @@ def answer(o, opened, words):
     if words[0] != "open":
         return f"{timed(opened[0]):.9f}"
     m, batch = given(*words[1:3], words[3:])
-    print(json.dumps(facts_of(o, m, batch)), file=sys.stderr)
+    print(f"torch_step.py: {told(facts_of(o, m, batch))}", file=sys.stderr)
     loss, norm = without_dropout(m, batch)
     opened[:] = [stepper(o, m, batch)]
     return f"ok\t{loss:.9g}\t{norm:.9g}"
@@ -217,7 +221,7 @@ def measure(o):
     if o.json:
         print(json.dumps(facts))
         return
-    print(", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in facts.items()))
+    print(told(facts))
 
 
 def main():
