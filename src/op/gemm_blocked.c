@@ -38,6 +38,7 @@ struct pass {
 	size_t k0, k1, n0, n1;
 	size_t kc; /* rows of k a step */
 	int a_in_place; /* A is read where it lies */
+	int b_fresh; /* B was packed just before */
 	size_t ranges, row_blocks, column_blocks; /* ranges of rows: row_blocks is a multiple of them */
 };
 
@@ -116,9 +117,11 @@ static void divide(struct pass *p, int threads)
 	p->ranges = p->column_blocks = 1;
 	if (2.0 * (double)p->g->M * (double)(p->n1 - p->n0) * (double)(p->k1 - p->k0) < SERIAL_FLOPS)
 		n = 1;
-	/* By columns, each thread packs all of A, by rows each reads all of B: many times larger, it is cut. Rows are cut as evenly as they go, not
-	 * by whole tiles: of 512 rows in tiles of 14, one of two threads would have 8 more than the other. */
-	if ((tiles >= 4 * n && panels < 8 * tiles) || panels < n) {
+	/* By columns, each thread packs all of A, by rows each reads all of B: many times larger, it is cut; or larger at all where it was just packed, since a
+	 * thread finds in its own caches the columns that it packed, and in the others' the rest. Rows are cut as evenly as they go, not by whole tiles: of 512
+	 * rows in tiles of 14, one of two threads would have 8 more than the other. */
+	size_t wide = p->b_fresh ? ceil_div(p->g->M, p->ctx->k->nr) + 1 : 8 * tiles;
+	if ((tiles >= 4 * n && panels < wide) || panels < n) {
 		p->row_blocks = min(tiles, ceil_div(p->row_blocks, n) * n);
 		p->ranges = p->row_blocks % n ? 1 : n;
 	} else {
@@ -345,6 +348,7 @@ void n2d_product(const struct n2d_ctx *ctx, int threads, const struct n2d_gemm *
 	size_t most = kc ? (ctx->pack_floats - block_floats(ctx)) / kc / nr * nr : N;
 	size_t nc = n2d_round_up(ceil_div(N, ceil_div(N, most)), nr);
 	p.B = packed;
+	p.b_fresh = 1;
 	p.row = nr;
 	for (p.n0 = 0; p.n0 < N; p.n0 += nc) {
 		p.k0 = 0;
