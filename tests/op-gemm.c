@@ -110,6 +110,22 @@ static void check_all(const char *isa, const struct data *d)
 
 static void reset(struct data *d) { memcpy(d->C, d->C0, d->floats_c * sizeof(float)); }
 
+/* Past the caches the same is written, aligned or not. */
+static void check_past(const struct n2d_ctx *ctx, const struct data *d, const float *packed)
+{
+	struct n2d_ctx past = *ctx;
+	size_t n = n2d_round_up(d->g.N, ctx->k->nr) * d->g.K;
+	float *again = aligned_alloc(N2D_ALIGN, n * sizeof(float) + N2D_ALIGN);
+	assert_non_null(again);
+	past.past_caches = 1;
+	for (size_t i = 0; i < 2; i++) {
+		memset(again, 0xff, (n + i) * sizeof(float));
+		n2d_pack(&past, again + i, d->g.tb, d->g.K, d->g.N, d->B, d->g.ldb);
+		assert_memory_equal(again + i, packed, n * sizeof(float));
+	}
+	free(again);
+}
+
 /* Plain and packed; packed must give the same bits. */
 static void check_product(const struct n2d_ctx *ctx, const struct n2d_gemm *g, int bias, int residual)
 {
@@ -124,6 +140,7 @@ static void check_product(const struct n2d_ctx *ctx, const struct n2d_gemm *g, i
 		d.C = malloc(d.floats_c * sizeof(float) + 1);
 		assert_true(packed && d.C);
 		n2d_pack(ctx, packed, g->tb, g->K, g->N, d.B, g->ldb);
+		check_past(ctx, &d, packed);
 		reset(&d);
 		n2d_gemm_packed(ctx, &d.g, d.C, d.A, packed);
 		assert_memory_equal(C, d.C, d.floats_c * sizeof(float));
