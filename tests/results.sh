@@ -24,6 +24,7 @@ same() { # MACHINE FILE
 made() {
 	of=$1 file=$2
 	shift 2
+	mkdir -p "$(dirname "$scratch/$file")"
 	if "$@" >"$scratch/$file"; then
 		same "$of" "$file"
 	else
@@ -37,8 +38,15 @@ claims() { # CSV: a claim that does not hold is exit code 1, and a table as well
 [ "${1:-}" = --write ] && write=1
 markdown=${srcdir:-.}/bench/recipes/markdown.awk
 
+# curve FILE.csv: with the gnuplot that is here
+curve() { gnuplot -c "${srcdir:-.}/bench/recipes/curve.gp" "$1"; }
+drawn_here() { # FIGURE: by this version?
+	drawn=$(sed -n 's/.*Produced by GNUPLOT \([^<]*[^< ]\).*/gnuplot \1/p' "$1")
+	[ "$drawn" = "$gnuplot" ] || { [ "${write:-}" ] && [ "$gnuplot" ]; } && return
+	echo "figures of ${1%/*} not compared: drawn by ${drawn:-nobody}, here is ${gnuplot:-no gnuplot}"
+	return 1
+}
 compared=
-mkdir "$scratch/mixers"
 gnuplot=$(gnuplot --version 2>/dev/null) # gnuplot 5.4 patchlevel 4
 for machine in "${srcdir:-.}"/results/*/; do
 	machine=${machine%/}
@@ -52,20 +60,23 @@ for machine in "${srcdir:-.}"/results/*/; do
 	for table in tasks mixers/mixers; do
 		[ ! -f "$machine/$table.csv" ] || made "$machine" $table.md awk -f "$markdown" "$machine/$table.csv"
 	done
-	for table in "$machine"/*.md "$machine"/*/*.md; do # multi30k's are summaries of files that are not kept
+	for run in "$machine"/*/*/summary.csv; do
+		run=${run#"$machine/"} run=${run%/summary.csv}
+		[ -f "$machine/$run/summary.csv" ] || continue
+		made "$machine" "$run/summary.md" awk -f "$markdown" "$machine/$run/summary.csv"
+		drawn_here "$machine/$run/loss.svg" && made "$machine" "$run/loss.svg" curve "$machine/$run/valid.csv"
+	done
+	for table in "$machine"/*.md "$machine"/*/*.md "$machine"/*/*/*.md; do
 		case " $compared" in
 		*" $table "*) continue ;;
 		esac
-		[ "$table" = "$machine/multi30k/${table##*/}" ] || [ ! -f "$table" ] || { echo "FAIL: $table: no CSV file that it is made of"; failed=$((failed + 1)); }
+		[ ! -f "$table" ] || { echo "FAIL: $table: no CSV file that it is made of"; failed=$((failed + 1)); }
 	done
-	drawn=$(sed -n 's/.*Produced by GNUPLOT \([^<]*[^< ]\).*/gnuplot \1/p' "$machine/time.svg")
-	if [ "$drawn" = "$gnuplot" ] || { [ "${write:-}" ] && [ "$gnuplot" ]; }; then
+	if drawn_here "$machine/time.svg"; then
 		./n2d-bench figures --out "$scratch" "$@" >/dev/null || failed=$((failed + 1))
 		for figure in time limit memory; do
 			same "$machine" $figure.svg
 		done
-	else
-		echo "figures of $machine not compared: drawn by $drawn, here is ${gnuplot:-no gnuplot}"
 	fi
 done
 echo "$passed passed, $failed failed"

@@ -22,8 +22,10 @@ NR == 1 {
 		schema = "tasks/1"
 	else if ($0 == "schema,mixer,d_ff,parameters,steps,valid_nll,bleu,tokens_per_second,seconds")
 		schema = "mixers/1"
+	else if ($0 == "schema,what,value")
+		schema = "recipe/1"
 	else
-		fail("not the columns of tasks/1 or mixers/1")
+		fail("not the columns of tasks/1, mixers/1 or recipe/1")
 	next
 }
 cell[1] != schema {fail("line " NR ": expected " schema)}
@@ -33,10 +35,15 @@ NR == 2 && schema == "tasks/1" {
 NR == 2 && schema == "mixers/1" {
 	print "| mixer | d_ff | parameters | steps | nll on val | BLEU | tokens/s |\n|---|---|---|---|---|---|---|"
 }
+NR == 2 && schema == "recipe/1" {print "| | |\n|---|---|"}
+schema == "recipe/1" && cell[2] == "curve" {curve = cell[3]; next}
+schema == "recipe/1" {gsub(/\|/, "\\|", cell[3]); print "| " cell[2] " | " cell[3] " |"}
 schema == "tasks/1" {print "| " cell[2] " | " cell[4] " | " cell[5] " | " cell[6] " | `" cell[7] "` |"}
 schema == "mixers/1" {print "| " cell[2] " | " cell[3] " | " cell[4] " | " cell[5] " | " cell[6] " | " cell[7] " | " cell[8] " |"}
 END {
 	if (!failed && NR < 2)
 		fail("no rows")
+	if (curve)
+		print "\n![loss and BLEU on val](" curve ")"
 	exit failed
 }

@@ -41,7 +41,7 @@ done
 	echo schema,mixer,d_ff,parameters,steps,valid_nll,bleu,tokens_per_second,seconds
 	printf '%s\n' "${rows[@]}"
 } >"$all/mixers.csv"
-awk -f "$(dirname "$0")/markdown.awk" "$all/mixers.csv" >"$all/mixers.md"
+awk -f "$recipes/markdown.awk" "$all/mixers.csv" >"$all/mixers.md"
 cat "$all/mixers.md"
 awk -F, 'NR > 1 {if (!least || $4 < least) least = $4; if ($4 > most) most = $4}
 	END {if (most > 1.01 * least) {print "mixers: numbers of parameters differ by more than 1 %" >"/dev/stderr"; exit 1}}' "$all/mixers.csv"

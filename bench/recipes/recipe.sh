@@ -7,9 +7,11 @@
 #	translate		options of n2d translate (an array)
 #	scored			options of n2d bleu (an array)
 #
-# and call `recipe "$@"`: DATA [OUT] [SEED]. DATA holds train, val and the test set with the endings .en and .de. OUT receives what each stage makes;
+# and call `recipe "$@"`: DATA [OUT] [SEED]. DATA holds train, val and the test set with the endings .en and .de. OUT receives what each stage makes,
+# seedN/ among it with log.csv and valid.csv of the training, summary.csv and what is drawn from them, summary.md and loss.svg;
 # a stage whose result is there is not done again, and an interrupted training goes on. Every choice is made on val alone.
 set -euo pipefail
+recipes=$(dirname "${BASH_SOURCE[0]}")
 
 # The seconds of the stage at work, also of one that is interrupted.
 current=
@@ -52,41 +54,32 @@ to() {
 	"$@" >"$file.tmp" && mv "$file.tmp" "$file"
 }
 
-# The curve of the validation loss.
 curve() {
 	command -v gnuplot >/dev/null || { echo "$name: no gnuplot, so no curve" >&2; return 0; }
 	grep -q '^1,' "$run/valid.csv" || return 0
-	gnuplot <<-G
-		set terminal svg size 720,420 font "sans,13" background rgb "white"
-		set output "$run/loss.svg"
-		set datafile separator ","
-		set xlabel "step"
-		set ylabel "nll on val, nats a token"
-		set y2label "BLEU on val, greedy"
-		set ytics nomirror
-		set y2tics
-		set grid
-		plot "$run/valid.csv" every ::1 using 2:5 with linespoints pt 7 ps 0.4 title "nll", \
-			"" every ::1 using 2:8 axes x1y2 with linespoints pt 5 ps 0.4 title "BLEU"
-	G
+	to "$run/loss.svg" gnuplot -c "$recipes/curve.gp" "$run/valid.csv"
 }
 
+# fact WHAT VALUE: a row of summary.csv
+fact() { printf 'recipe/1,%s,"%s"\n' "$1" "$(printf %s "$2" | sed 's/"/""/g')"; }
+
 summary() {
-	echo "# $name, seed $seed"
-	echo
-	sed 's/^/    /' "$run/bleu"
-	echo
-	echo "n2d train ${settings[*]} --max-steps $steps --seed $seed; codes of $merges joint merges; n2d translate ${translate[*]}; n2d bleu ${scored[*]}"
-	echo
-	echo "| stage | seconds |"
-	echo "|---|---|"
-	awk '{n[$1] += $2} END {for (s in n) print "| " s " | " n[s] " |"}' "$times" | sort
-	echo
-	awk -F, 'NR > 1 {steps = $2; tokens += $9 + $10; seconds = $11} END {printf "%d steps, %.0f source and target tokens a second of training\n", steps, tokens / seconds}' "$run/log.csv"
-	sort -t, -k4,4g "$run/valid.csv" | awk -F, '$1 == 1 {printf "lowest loss on val %.4f (perplexity %.2f, greedy BLEU %s) at step %d, epoch %d\n", $4, $6, $8, $2, $3; exit}'
-	echo
-	[ ! -s "$run/loss.svg" ] || printf '![loss and BLEU on val](loss.svg)\n\n'
-	"$n2d" info | sed 's/^/    /'
+	echo schema,what,value
+	fact experiment "$name"
+	fact seed "$seed"
+	fact "score of $test" "$(cat "$run/bleu")"
+	fact training "n2d train ${settings[*]} --max-steps $steps --seed $seed"
+	fact "byte-pair codes" "$merges joint merges"
+	fact translation "n2d translate ${translate[*]}, the last 10 checkpoints averaged"
+	fact scoring "n2d bleu ${scored[*]}"
+	awk -F, 'NR > 1 {steps = $2; tokens += $9 + $10; seconds = $11}
+		END {printf "recipe/1,steps,%d\nrecipe/1,source and target tokens a second in steps,%.0f\n", steps, tokens / seconds}' "$run/log.csv"
+	sort -t, -k4,4g "$run/valid.csv" | awk -F, '$1 == 1 {printf "recipe/1,lowest loss on val,%.4f\nrecipe/1,its perplexity,%.2f\nrecipe/1,its greedy BLEU,%s\n" \
+		"recipe/1,its step,%d\nrecipe/1,its epoch,%d\n", $4, $6, $8, $2, $3; exit}'
+	awk '{n[$1] += $2} END {for (s in n) printf "recipe/1,seconds of %s,%d\n", s, n[s]}' "$times" | sort
+	"$n2d" info | awk '/^n2d/ {print "version:" $2} /^processor/ {sub(/^processor */, ""); print "processor:" $0} / in use / {print "instruction set:" $1}
+		/^threads/ {print "threads:" $2}' | while IFS=: read -r what value; do fact "$what" "$value"; done
+	[ ! -s "$run/loss.svg" ] || fact curve loss.svg
 }
 
 recipe() {
@@ -105,6 +98,7 @@ recipe() {
 	stage translate "$run/$test.out" to "$run/$test.out" "$n2d" translate -m "$run/average.safetensors" "${translate[@]}" -i "$data/$test.en"
 	stage bleu "$run/bleu" to "$run/bleu" "$n2d" bleu "$data/$test.de" -i "$run/$test.out" "${scored[@]}" -w 2
 	stage curve "$run/loss.svg" curve
-	to "$run/summary.md" summary
+	to "$run/summary.csv" summary
+	to "$run/summary.md" awk -f "$recipes/markdown.awk" "$run/summary.csv"
 	cat "$run/bleu"
 }
