@@ -175,6 +175,7 @@ mutant parts-begin-with-anything src/op/gemm.c '/^static void part(/,/^}/s/g.bet
 mutant part-left-out src/op/gemm.c 's/i + 1 < p->g->parts/i + 2 < p->g->parts/' tests/op-gemm
 mutant parts-overlap src/op/gemm.c 's/all->parts, i + 1) - k/all->parts, i + 1) - k + (k > 0)/' tests/op-gemm
 mutant gemm-tiles-out-of-order src/op/gemm_blocked.c 's/tile_first ? i % panels : i/tile_first ? i % tiles : i/' tests/op-gemm
+mutant adam-forgets-chunks src/op/adam.c 's/sum += j.sum\[k\];/sum = j.sum[k];/' tests/op-pointwise
 mutant ranges-overlap src/op/gemm_blocked.c 's/n2d_cut(p->g->M, p->ranges, i + 1)}/p->g->M}/' tests/op-gemm
 mutant past-the-caches-unaligned src/op/gemm_blocked.c 's/ctx->past_caches \&\& (uintptr_t)packed % 64 == 0/ctx->past_caches/' tests/op-gemm
 mutant more-ranges-than-blocks src/op/gemm_blocked.c 's/p->row_blocks % n ? 1 : n/n/' tests/op-gemm

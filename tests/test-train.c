@@ -293,6 +293,26 @@ static void a_loss_that_is_no_number_ends_the_training(void **state)
 	end(&w);
 }
 
+/* With clipping and without. */
+static void gradients_that_are_no_numbers_end_it_too(void **state)
+{
+	(void)state;
+	for (int clip = 0; clip < 2; clip++) {
+		struct work w;
+		struct n2d_step_options so = {{N2D_SCHEDULE_INVERSE_SQRT, 0.01, 50, 0}, 0.9, 0.98, 1e-9, clip, 1};
+		struct n2d_step_report r = {0};
+		struct n2d_batch b;
+		begin(&w, 100, 1, 0);
+		n2d_batches_get(&w.data.train, &b, 1, 0);
+		assert_int_equal(n2d_step_batch(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b, &r), 0);
+		w.t.optimiser.grads[w.model.p.floats - 1] = INFINITY;
+		assert_int_equal(n2d_step_end(&ctx, &w.model, &w.t.optimiser, &so, &r), -1);
+		assert_non_null(strstr(n2d_error_text(), "step 1: the norm of the gradients is inf"));
+		assert_int_equal(w.t.optimiser.step, 0);
+		end(&w);
+	}
+}
+
 /* ---- one batch is learnt by heart: to the entropy of the smoothed targets, which no model can go below */
 
 static void one_batch_is_learnt_by_heart(void **state)
@@ -324,6 +344,7 @@ int main(void)
 		cmocka_unit_test(going_on_changes_no_bit), cmocka_unit_test(counters_come_back), cmocka_unit_test(old_checkpoints_go),
 		cmocka_unit_test(a_training_writes_what_it_says),
 		cmocka_unit_test(splitting_a_step_changes_no_gradient), cmocka_unit_test(steps_do_not_allocate), cmocka_unit_test(a_loss_that_is_no_number_ends_the_training),
+		cmocka_unit_test(gradients_that_are_no_numbers_end_it_too),
 		cmocka_unit_test(one_batch_is_learnt_by_heart),
 	};
 	if (n2d_ctx_init(&ctx, NULL, 3)) {

@@ -13,6 +13,7 @@ struct n2d_adam {
 	uint64_t t;    /* this step, from 1 */
 };
 
-void n2d_adam(const struct n2d_ctx *ctx, const struct n2d_adam *a, float *w, float *m, float *v, const float *g, size_t n);
+/* squares: of g before gscale, the bits of n2d_square_sum; or NULL. Here it costs no pass over memory. */
+void n2d_adam(const struct n2d_ctx *ctx, const struct n2d_adam *a, float *w, float *m, float *v, const float *g, size_t n, double *squares);
 
 #endif

@@ -8,4 +8,8 @@
  * a chunk overflows. */
 double n2d_square_sum(const struct n2d_ctx *ctx, const float *x, size_t n);
 
+/* Chunks whose sums are kept at a time; that of one of at most N2D_CHUNK elements. For operators that have x in the cache anyway. */
+enum { N2D_SQUARE_SUM_RUN = 256 };
+static inline float n2d_square_sum_chunk(const struct n2d_kernels *k, const float *x, size_t n) { return k->dot(x, x, n); }
+
 #endif

@@ -43,14 +43,19 @@ int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, s
 	return 0;
 }
 
-/* The gradients are of the sum of the loss: Adam divides them by the tokens, and clips them. */
+/* The gradients are of the sum of the loss: Adam divides them by the tokens, and clips them, for which their norm must be known before. */
 static void update(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2d_optimiser *o, const struct n2d_step_options *options,
-		   const struct n2d_step_report *report, double scale)
+		   struct n2d_step_report *report, double scale)
 {
-	struct n2d_adam a = {report->rate, options->beta1, options->beta2, options->eps, scale, o->step};
-	if (options->clip > 0 && report->norm > options->clip)
-		a.gscale *= options->clip / report->norm;
-	n2d_adam(ctx, &a, m->w, o->m, o->v, o->grads, m->p.floats);
+	struct n2d_adam a = {report->rate, options->beta1, options->beta2, options->eps, scale, o->step + 1};
+	double squares;
+	if (options->clip > 0) {
+		report->norm = scale * sqrt(n2d_square_sum(ctx, o->grads, m->p.floats));
+		a.gscale *= report->norm > options->clip ? options->clip / report->norm : 1;
+	}
+	n2d_adam(ctx, &a, m->w, o->m, o->v, o->grads, m->p.floats, options->clip > 0 ? NULL : &squares);
+	if (!(options->clip > 0))
+		report->norm = scale * sqrt(squares);
 	n2d_transformer_pack(ctx, m);
 }
 
@@ -60,12 +65,11 @@ int n2d_step_end(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2
 	n2d_trace_where(ctx, "optimiser");
 	double scale = report->sum.tokens ? 1 / (double)report->sum.tokens : 0;
 	report->rate = n2d_schedule_rate(&options->schedule, o->step + 1);
-	report->norm = scale * sqrt(n2d_square_sum(ctx, o->grads, m->p.floats));
 	if (!isfinite(report->sum.loss))
 		return n2d_error("step %llu: the loss is %g", (unsigned long long)o->step + 1, report->sum.loss);
+	update(ctx, m, o, options, report, scale);
 	if (!isfinite(report->norm))
 		return n2d_error("step %llu: the norm of the gradients is %g", (unsigned long long)o->step + 1, report->norm);
 	o->step++;
-	update(ctx, m, o, options, report, scale);
 	return 0;
 }

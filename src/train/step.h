@@ -42,7 +42,8 @@ struct n2d_step_report {
 int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
 		   const struct n2d_step_options *options, const struct n2d_batch *b, struct n2d_step_report *report);
 
-/* Updates the weights, which are packed again. -1 and a message when loss or gradients are not finite: the weights stay as they were. */
+/* Updates the weights, which are packed again. -1 and a message when loss or gradients are not finite: this model must not be saved. (Without clipping
+ * the norm of the gradients is told by the pass that updates.) */
 int n2d_step_end(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2d_optimiser *o, const struct n2d_step_options *options,
 		 struct n2d_step_report *report);
 
