@@ -177,7 +177,6 @@ mutant parts-overlap src/op/gemm.c 's/all->parts, i + 1) - k/all->parts, i + 1) 
 mutant gemm-tiles-out-of-order src/op/gemm_blocked.c 's/tile_first ? i % panels : i/tile_first ? i % tiles : i/' tests/op-gemm
 mutant adam-forgets-chunks src/op/adam.c 's/sum += j.sum\[k\];/sum = j.sum[k];/' tests/op-pointwise
 mutant ranges-overlap src/op/gemm_blocked.c 's/n2d_cut(p->g->M, p->ranges, i + 1)}/p->g->M}/' tests/op-gemm
-mutant past-the-caches-unaligned src/op/gemm_blocked.c 's/ctx->past_caches \&\& (uintptr_t)packed % 64 == 0/ctx->past_caches/' tests/op-gemm
 mutant more-ranges-than-blocks src/op/gemm_blocked.c 's/p->row_blocks % n ? 1 : n/n/' tests/op-gemm
 mutant average-loses-minus-0 src/model/average.c 's/= -0\.0;/= 0.0;/' tests/test-average
 mutant average-of-other-words src/model/average.c 's/strcmp(text, w->text\[i\]) != 0/0/' tests/test-average
