@@ -205,7 +205,7 @@ static void forward_separable(const struct n2d_ctx *ctx, const struct n2d_layer 
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_MIXING);
 	n2d_depthwise_fwd(ctx, &s, z, x, w.depth);
 	n2d_trace_part(ctx, N2D_PART_PROJECTION);
-	n2d_linear_fwd(ctx, y, z, l->packed, w.bias, 0, B * T, l->c.D, l->c.D);
+	n2d_linear_fwd(ctx, y, z, l->packed, w.bias, 0, B * T, l->c.D, l->c.D, l->c.D, l->c.D);
 	n2d_rows_clear(ctx, y, n2d_rows_dirty(&l->c, at), B, T, l->c.D);
 	n2d_trace_part(ctx, part);
 }
@@ -218,8 +218,8 @@ static void backward_separable(const struct n2d_ctx *ctx, const struct n2d_layer
 	struct weights w = weights(&l->c, l->params), dw = weights(&l->c, dparams);
 	enum n2d_part part = n2d_trace_part(ctx, N2D_PART_PROJECTION);
 	dy = n2d_rows_clean(ctx, dx, dy, n2d_rows_dirty(&l->c, at), B, T, D); /* dx is written last */
-	n2d_linear_weights(ctx, dw.point, dw.bias, add, dy, z, B * T, D, D);
-	n2d_linear_bwd(ctx, dz, 0, dy, l->packed, B * T, D, D);
+	n2d_linear_weights(ctx, dw.point, dw.bias, add, dy, z, B * T, D, D, D, D);
+	n2d_linear_bwd(ctx, dz, 0, dy, l->packed, B * T, D, D, D, D);
 	n2d_trace_part(ctx, N2D_PART_MIXING);
 	n2d_depthwise_weights(ctx, &s, dw.depth, add, dz, x);
 	n2d_depthwise_bwd(ctx, &s, dx, dz, w.depth);

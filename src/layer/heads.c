@@ -116,13 +116,13 @@ void n2d_heads_in_fwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *
 		      size_t n, size_t rows)
 {
 	size_t out = n * n2d_heads_width(c);
-	n2d_linear_fwd(ctx, y, x, packed, packed + n2d_linear_packed(ctx, c->D, out), 0, rows, c->D, out);
+	n2d_linear_fwd(ctx, y, x, packed, packed + n2d_linear_packed(ctx, c->D, out), 0, rows, c->D, out, c->D, out);
 }
 
 void n2d_heads_in_bwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dx, int add, const float *dy,
 		      const float *packed, size_t n, size_t rows)
 {
-	n2d_linear_bwd(ctx, dx, add, dy, packed, rows, c->D, n * n2d_heads_width(c));
+	n2d_linear_bwd(ctx, dx, add, dy, packed, rows, c->D, n * n2d_heads_width(c), c->D, n * n2d_heads_width(c));
 }
 
 void n2d_heads_in_weights(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, int add, const float *dy,
@@ -131,7 +131,7 @@ void n2d_heads_in_weights(const struct n2d_ctx *ctx, const struct n2d_layer_conf
 	struct weights d = weights(c, dparams);
 	size_t D = c->D, K = head(c), HK = n2d_heads_width(c), row = block_row(c, first);
 	if (!padded(c)) {
-		n2d_linear_weights(ctx, d.in + row * D, d.in_bias + row, add, dy, x, rows, D, n * HK);
+		n2d_linear_weights(ctx, d.in + row * D, d.in_bias + row, add, dy, x, rows, D, n * HK, D, n * HK);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -181,13 +181,13 @@ void n2d_heads_out_pack(const struct n2d_ctx *ctx, const struct n2d_layer_config
 void n2d_heads_out_fwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *y, const float *o, const float *packed,
 		       const float *params, size_t rows)
 {
-	n2d_linear_fwd(ctx, y, o, packed, weights(c, params).out_bias, 0, rows, n2d_heads_width(c), c->D);
+	n2d_linear_fwd(ctx, y, o, packed, weights(c, params).out_bias, 0, rows, n2d_heads_width(c), c->D, n2d_heads_width(c), c->D);
 }
 
 void n2d_heads_out_bwd(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *d_o, const float *dy, const float *packed,
 		       size_t rows)
 {
-	n2d_linear_bwd(ctx, d_o, 0, dy, packed, rows, n2d_heads_width(c), c->D);
+	n2d_linear_bwd(ctx, d_o, 0, dy, packed, rows, n2d_heads_width(c), c->D, n2d_heads_width(c), c->D);
 }
 
 void n2d_heads_out_weights(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, float *dparams, int add, const float *dy,
@@ -196,7 +196,7 @@ void n2d_heads_out_weights(const struct n2d_ctx *ctx, const struct n2d_layer_con
 	struct weights d = weights(c, dparams);
 	size_t D = c->D, HK = n2d_heads_width(c), width = n2d_heads_d_v(c);
 	if (!padded(c)) {
-		n2d_linear_weights(ctx, d.out, d.out_bias, add, dy, o, rows, HK, D);
+		n2d_linear_weights(ctx, d.out, d.out_bias, add, dy, o, rows, HK, D, HK, D);
 		return;
 	}
 	struct n2d_gemm g = n2d_gemm_plain(1, 0, D, width, rows);

@@ -24,18 +24,22 @@ void n2d_linear_init(float *w, size_t in, size_t out, struct n2d_rng *rng)
 }
 
 void n2d_linear_fwd(const struct n2d_ctx *ctx, float *y, const float *x, const float *packed, const float *bias, int relu,
-		    size_t n, size_t in, size_t out)
+		    size_t n, size_t in, size_t out, size_t ldx, size_t ldy)
 {
 	struct n2d_gemm g = n2d_gemm_plain(0, 1, n, out, in);
+	g.lda = ldx;
+	g.ldc = ldy;
 	g.bias = bias;
 	g.relu = relu;
 	n2d_gemm_packed(ctx, &g, y, x, packed);
 }
 
 void n2d_linear_bwd(const struct n2d_ctx *ctx, float *dx, int add, const float *dy, const float *packed, size_t n, size_t in,
-		    size_t out)
+		    size_t out, size_t ldx, size_t ldy)
 {
 	struct n2d_gemm g = n2d_gemm_plain(0, 0, n, in, out);
+	g.lda = ldy;
+	g.ldc = ldx;
 	g.beta = add ? 1 : 0;
 	n2d_gemm_packed(ctx, &g, dx, dy, packed + n2d_packed_floats(ctx, in, out));
 }
@@ -53,12 +57,14 @@ void n2d_column_sums(const struct n2d_ctx *ctx, float *s, int add, const float *
 }
 
 void n2d_linear_weights(const struct n2d_ctx *ctx, float *dw, float *dbias, int add, const float *dy, const float *x, size_t n,
-			size_t in, size_t out)
+			size_t in, size_t out, size_t ldx, size_t ldy)
 {
 	struct n2d_gemm g = n2d_gemm_plain(1, 0, out, in, n);
+	g.lda = ldy;
+	g.ldb = ldx;
 	g.beta = add ? 1 : 0;
 	g.parts = n2d_gemm_parts(out, in, n);
 	n2d_gemm(ctx, &g, dw, dy, x);
 	if (dbias)
-		n2d_column_sums(ctx, dbias, add, dy, n, out, out);
+		n2d_column_sums(ctx, dbias, add, dy, n, out, ldy);
 }

@@ -67,20 +67,20 @@ void n2d_output_loss(const struct n2d_ctx *ctx, const struct n2d_output *o, stru
 {
 	size_t D = o->D, V = o->V;
 	for (struct chunk c = before_first(o, ws); next(&c, o, x);) {
-		n2d_linear_fwd(ctx, c.z, c.x, o->packed, o->bias, 0, c.rows, D, V);
+		n2d_linear_fwd(ctx, c.z, c.x, o->packed, o->bias, 0, c.rows, D, V, D, V);
 		if (o->count_right)
 			n2d_xent_right(ctx, sum, c.loss, c.z, c.target, c.rows, V, V);
 		n2d_xent(ctx, sum, c.z, c.loss, c.nll, c.z, c.target, o->eps, o->weight, c.rows, V, V);
 		scatter(&c, o, nll, c.nll, 1);
 		if (!dx)
 			continue;
-		n2d_linear_bwd(ctx, c.dx, 0, c.z, o->packed, c.rows, D, V);
+		n2d_linear_bwd(ctx, c.dx, 0, c.z, o->packed, c.rows, D, V, D, V);
 		scatter(&c, o, dx, c.dx, D);
-		n2d_linear_weights(ctx, dw, dbias, add, c.z, c.x, c.rows, D, V);
+		n2d_linear_weights(ctx, dw, dbias, add, c.z, c.x, c.rows, D, V, D, V);
 		add = 1;
 	}
 	if (dx && !add) /* no row at all */
-		n2d_linear_weights(ctx, dw, dbias, 0, NULL, NULL, 0, D, V);
+		n2d_linear_weights(ctx, dw, dbias, 0, NULL, NULL, 0, D, V, D, V);
 }
 
 double n2d_output_flops(size_t n, size_t D, size_t V, int backward)

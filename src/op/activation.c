@@ -7,54 +7,73 @@ struct job {
 	void (*bwd)(float *, const float *, const float *, size_t);
 	float *out;
 	const float *x, *y;
-	size_t n;
+	size_t n, width, ld;
 };
 
-static void task(void *arg, size_t task, int thread)
+static void span(const struct job *j, size_t i, size_t n)
 {
-	const struct job *j = arg;
-	size_t i, n = n2d_chunk(j->n, N2D_CHUNK, task, &i);
-	(void)thread;
 	if (j->fwd)
 		j->fwd(j->out + i, j->x + i, n);
 	else
 		j->bwd(j->out + i, j->x + i, j->y + i, n);
 }
 
+static void dense_task(void *arg, size_t task, int thread)
+{
+	const struct job *j = arg;
+	size_t i, n = n2d_chunk(j->n, N2D_CHUNK, task, &i);
+	(void)thread;
+	span(j, i, n);
+}
+
+static void rows_task(void *arg, size_t task, int thread)
+{
+	const struct job *j = arg;
+	size_t r0, rows = n2d_chunk(j->n / j->width, n2d_chunk_rows(j->width), task, &r0);
+	(void)thread;
+	for (size_t r = r0; r < r0 + rows; r++)
+		span(j, r * j->ld, j->width);
+}
+
 /* Counts one FLOP an element: a comparison or a polynomial, it is memory that limits. */
-static void run(const struct n2d_ctx *ctx, const char *op, struct job *j, size_t rows, size_t width)
+static void run(const struct n2d_ctx *ctx, const char *op, struct job *j, size_t rows, size_t width, size_t ld)
 {
 	struct n2d_call call;
 	j->n = rows * width;
+	j->width = width;
+	j->ld = ld;
 	if (n2d_trace_open(ctx, &call, op, (double)j->n, (j->bwd ? 12.0 : 8.0) * (double)j->n)) {
 		n2d_trace_dim(&call, "rows", rows);
 		n2d_trace_dim(&call, "width", width);
-		n2d_trace_read(&call, j->x, rows, width, width, N2D_ROWWISE);
-		n2d_trace_read(&call, j->y, rows, width, width, N2D_ROWWISE);
-		n2d_trace_write(&call, j->out, rows, width, width);
+		n2d_trace_read(&call, j->x, rows, width, ld, N2D_ROWWISE);
+		n2d_trace_read(&call, j->y, rows, width, ld, N2D_ROWWISE);
+		n2d_trace_write(&call, j->out, rows, width, ld);
 	}
-	n2d_parallel(ctx, n2d_chunks(j->n, N2D_CHUNK), task, j);
+	if (ld == width)
+		n2d_parallel(ctx, n2d_chunks(j->n, N2D_CHUNK), dense_task, j);
+	else
+		n2d_parallel(ctx, n2d_chunks(rows, n2d_chunk_rows(width)), rows_task, j);
 	n2d_trace_close(ctx, &call);
 }
 
 void n2d_relu_fwd(const struct n2d_ctx *ctx, float *y, const float *x, size_t rows, size_t width)
 {
-	run(ctx, "relu", &(struct job){.fwd = ctx->k->relu_fwd, .out = y, .x = x}, rows, width);
+	run(ctx, "relu", &(struct job){.fwd = ctx->k->relu_fwd, .out = y, .x = x}, rows, width, width);
 }
 
-void n2d_relu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *y, size_t rows, size_t width)
+void n2d_relu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *y, size_t rows, size_t width, size_t ld)
 {
-	run(ctx, "relu-bwd", &(struct job){.bwd = ctx->k->relu_bwd, .out = dx, .x = dy, .y = y}, rows, width);
+	run(ctx, "relu-bwd", &(struct job){.bwd = ctx->k->relu_bwd, .out = dx, .x = dy, .y = y}, rows, width, ld);
 }
 
 void n2d_gelu_fwd(const struct n2d_ctx *ctx, float *y, const float *x, size_t rows, size_t width)
 {
-	run(ctx, "gelu", &(struct job){.fwd = ctx->k->gelu_fwd, .out = y, .x = x}, rows, width);
+	run(ctx, "gelu", &(struct job){.fwd = ctx->k->gelu_fwd, .out = y, .x = x}, rows, width, width);
 }
 
 void n2d_gelu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *x, size_t rows, size_t width)
 {
-	run(ctx, "gelu-bwd", &(struct job){.bwd = ctx->k->gelu_bwd, .out = dx, .x = dy, .y = x}, rows, width);
+	run(ctx, "gelu-bwd", &(struct job){.bwd = ctx->k->gelu_bwd, .out = dx, .x = dy, .y = x}, rows, width, width);
 }
 
 /* ---- SwiGLU */

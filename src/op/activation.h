@@ -6,8 +6,8 @@
 #include "base/ctx.h"
 
 void n2d_relu_fwd(const struct n2d_ctx *ctx, float *y, const float *x, size_t rows, size_t width);
-/* From the output (or the input) of the forward pass: dx = y > 0 ? dy : 0. */
-void n2d_relu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *y, size_t rows, size_t width);
+/* From the output (or the input) of the forward pass: dx = y > 0 ? dy : 0. All rows are ld floats apart. */
+void n2d_relu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *y, size_t rows, size_t width, size_t ld);
 
 void n2d_gelu_fwd(const struct n2d_ctx *ctx, float *y, const float *x, size_t rows, size_t width);
 void n2d_gelu_bwd(const struct n2d_ctx *ctx, float *dx, const float *dy, const float *x, size_t rows, size_t width);

@@ -73,7 +73,7 @@ static void sentence(const struct n2d_layer_config *c, size_t n, struct num *y, 
 }
 
 static const struct layer_variant variants[] = {
-	{1, {.F = 1}}, {1, {.F = 7}}, {1, {.F = 32}}, {1, {.F = 131}},
+	{1, {.F = 1}}, {1, {.F = 7}}, {1, {.F = 32}}, {1, {.F = 131}}, {1, {.F = 1024}},
 	{1, {.F = 17, .activation = N2D_FFN_GELU}},
 	{1, {.F = 1, .activation = N2D_FFN_SWIGLU}}, {1, {.F = 33, .activation = N2D_FFN_SWIGLU}},
 	{0, {0}},
