@@ -115,7 +115,7 @@ static void check_past(const struct n2d_ctx *ctx, const struct data *d, const fl
 {
 	struct n2d_ctx past = *ctx;
 	size_t n = n2d_round_up(d->g.N, ctx->k->nr) * d->g.K;
-	float *again = aligned_alloc(N2D_ALIGN, n * sizeof(float) + N2D_ALIGN);
+	float *again = aligned_alloc(N2D_ALIGN, n2d_packed_floats(ctx, d->g.K, d->g.N) * sizeof(float) + N2D_ALIGN);
 	assert_non_null(again);
 	past.past_caches = 1;
 	for (size_t i = 0; i < 2; i++) {

@@ -272,7 +272,9 @@ static void steps_do_not_allocate(void **state)
 	}
 	assert_int_equal(allocations, before);
 	end(&w);
+	ctx.threads = 3;
 }
+
 /* ---- what is not finite */
 
 static void a_loss_that_is_no_number_ends_the_training(void **state)
