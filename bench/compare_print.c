@@ -121,7 +121,8 @@ void compare_text(const struct comparison *c, FILE *f)
 		if (alone(r))
 			continue;
 		cells(r, x);
-		fprintf(f, "%-60s %11s %11s %7s %14s  %s%s\n", r->id, x[0], x[1], x[2], x[3], verdict_names[r->verdict], mark(r));
+		put(f, TEXT, r->id);
+		fprintf(f, "%*s %11s %11s %7s %14s  %s%s\n", strlen(r->id) < 60 ? 60 - (int)strlen(r->id) : 0, "", x[0], x[1], x[2], x[3], verdict_names[r->verdict], mark(r));
 	}
 	putc('\n', f);
 	summary(c, f);

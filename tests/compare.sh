@@ -24,6 +24,10 @@ for mark in 'text|^a .*  same, disturbed$' 'markdown|^. `a` .* same, disturbed .
 	[ "$(grep -c disturbed: "$scratch/out")" = "$([ "${mark%%|*}" = json ] && echo 0 || echo 1)" ] && ! grep -qE '^(. `)?b.*, disturbed|"id": "b".*disturbed' "$scratch/out" &&
 		good || bad "$what: a alone is disturbed"
 done
+# An id does not steer the terminal.
+printf 'schema,id,seconds\nt/1,a\033[31mb,1\n' >"$scratch/escape.csv"
+run 0 ./n2d-bench compare "$scratch/escape.csv" "$scratch/escape.csv"
+out '^a \[31mb .* same$'
 # A gate that compared nothing is not green.
 printf 'schema,id,seconds\nt/1,a,1.2\nt/1,a,1.21\nt/1,b,1\n' >"$scratch/two.csv"
 printf 'schema,id,seconds\nt/1,c,1\n' >"$scratch/other.csv"

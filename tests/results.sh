@@ -79,5 +79,15 @@ for machine in "${srcdir:-.}"/results/*/; do
 		done
 	fi
 done
+# A recipe's file that is broken is no table.
+for row in 'tasks/1,reverse' 'tasks/1,copy,500,99,95,12,"open' 'tasks/1,copy,500,99,95,12,"x"y' 'tasks/1,copy,500,99,95,12,x,8'; do
+	printf 'schema,task,lines,exact,least,seconds,command\ntasks/1,copy,500,99,95,12,x\n%s\n' "$row" >"$scratch/broken.csv"
+	if awk -f "$markdown" "$scratch/broken.csv" >/dev/null 2>&1; then
+		echo "FAIL: markdown.awk takes $row"
+		failed=$((failed + 1))
+	else
+		passed=$((passed + 1))
+	fi
+done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ] || [ "${write:-}" ]

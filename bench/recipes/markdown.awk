@@ -1,13 +1,15 @@
 # A recipe's CSV file as the table that is read: awk -f markdown.awk FILE.csv. The recipes make theirs so, and tests/results.sh those that are kept.
 
-# The columns of a line: RFC 4180, in one line.
+# The columns of a line: RFC 4180, in one line; 0: it is none.
 function split_csv(line,  n) {
-	for (n = 1; match(line, /^("([^"]|"")*"|[^,]*)/); n++) {
+	for (n = 1; match(line, /^("([^"]|"")*"|[^",]*)/); n++) {
 		cell[n] = substr(line, 1, RLENGTH)
 		if (gsub(/^"|"$/, "", cell[n]))
 			gsub(/""/, "\"", cell[n])
 		if (RLENGTH == length(line))
 			return n
+		if (substr(line, RLENGTH + 1, 1) != ",")
+			return 0
 		line = substr(line, RLENGTH + 2)
 	}
 }
@@ -16,8 +18,9 @@ function fail(what) {
 	exit failed = 1
 }
 
-{split_csv($0)}
+{columns = split_csv($0)}
 NR == 1 {
+	wanted = columns
 	if ($0 == "schema,task,lines,exact,least,seconds,command")
 		schema = "tasks/1"
 	else if ($0 == "schema,mixer,d_ff,parameters,steps,valid_nll,bleu,tokens_per_second,seconds")
@@ -28,6 +31,7 @@ NR == 1 {
 		fail("not the columns of tasks/1, mixers/1 or recipe/1")
 	next
 }
+columns != wanted {fail("line " NR ": expected " wanted " columns, quoted as RFC 4180 says")}
 cell[1] != schema {fail("line " NR ": expected " schema)}
 NR == 2 && schema == "tasks/1" {
 	print "| task | % of " cell[3] " held-out lines exact | at least | seconds of training | command |\n|---|--:|--:|--:|---|"
