@@ -93,26 +93,23 @@ V_INLINE void all_columns(float *panel, const float *x, float alpha, const size_
 	}
 }
 
+/* Each width is a constant in code of its own. */
+#define PACK(all) \
+	do { \
+		if (w != NR) \
+			all(panel, x, alpha, MR, 0, m, k, ldx); \
+		else if (!past) \
+			all(panel, x, alpha, NR, 0, m, k, ldx); \
+		else \
+			all(panel, x, alpha, NR, 1, m, k, ldx), v_stream_end(); \
+	} while (0)
+
 void N2D_FN(gemm_pack_rows)(float *panel, const float *x, float alpha, size_t w, int past, size_t m, size_t k, size_t ldx)
 {
-	if (past && w == NR) {
-		all_rows(panel, x, alpha, NR, 1, m, k, ldx);
-		v_stream_end();
-	} else if (w == NR) {
-		all_rows(panel, x, alpha, NR, 0, m, k, ldx);
-	} else {
-		all_rows(panel, x, alpha, MR, 0, m, k, ldx);
-	}
+	PACK(all_rows);
 }
 
 void N2D_FN(gemm_pack_columns)(float *panel, const float *x, float alpha, size_t w, int past, size_t m, size_t k, size_t ldx)
 {
-	if (past && w == NR) {
-		all_columns(panel, x, alpha, NR, 1, m, k, ldx);
-		v_stream_end();
-	} else if (w == NR) {
-		all_columns(panel, x, alpha, NR, 0, m, k, ldx);
-	} else {
-		all_columns(panel, x, alpha, MR, 0, m, k, ldx);
-	}
+	PACK(all_columns);
 }
