@@ -175,7 +175,8 @@ mutant parts-begin-with-anything src/op/gemm.c '/^static void part(/,/^}/s/g.bet
 mutant part-left-out src/op/gemm.c 's/i + 1 < p->g->parts/i + 2 < p->g->parts/' tests/op-gemm
 mutant parts-overlap src/op/gemm.c 's/all->parts, i + 1) - k/all->parts, i + 1) - k + (k > 0)/' tests/op-gemm
 mutant gemm-tiles-out-of-order src/op/gemm_blocked.c 's/tile_first ? i % panels : i/tile_first ? i % tiles : i/' tests/op-gemm
-mutant adam-forgets-chunks src/op/adam.c 's/sum += j.sum\[k\];/sum = j.sum[k];/' tests/op-pointwise
+mutant sum-forgets-chunks src/op/square_sum.c 's/sum += r.sum\[k\];/sum = r.sum[k];/' tests/op-pointwise
+mutant adam-squares-weights src/op/adam.c 's/dot(j->g + i, j->g + i, n)/dot(j->w + i, j->w + i, n)/' tests/op-pointwise
 mutant relu-of-dense-rows src/layer/ffn.c 's/m.h, n, F, stride(c))/m.h, n, F, F)/' tests/test-layers
 mutant ranges-overlap src/op/gemm_blocked.c 's/n2d_cut(p->g->M, p->ranges, i + 1)}/p->g->M}/' tests/op-gemm
 mutant more-ranges-than-blocks src/op/gemm_blocked.c 's/p->row_blocks % n ? 1 : n/n/' tests/op-gemm

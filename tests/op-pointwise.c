@@ -310,7 +310,7 @@ static void adam_golden(void **state)
 static void squares(void **state)
 {
 	(void)state;
-	enum { MANY = (N2D_SQUARE_SUM_RUN + 1) * N2D_CHUNK + 5 };
+	enum { MANY = 257 * N2D_CHUNK + 5 };
 	const struct n2d_adam a = {1e-3, 0.9, 0.98, 1e-9, 0.5, 1};
 	struct n2d_ctx ctx;
 	float *g = normal(N, 3), *zeros = calloc(3 * (size_t)MANY, sizeof *zeros), *ones = malloc(MANY * sizeof *ones);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "op/pointwise.h"
+#include "base/trace.h"
 #include "op/square_sum.h"
 
 struct job {
@@ -10,24 +10,19 @@ struct job {
 	struct n2d_adam_step s;
 	float *w, *m, *v;
 	const float *g;
-	size_t n;
 	int squares; /* wanted */
-	float sum[N2D_SQUARE_SUM_RUN];
 };
 
-static void task(void *arg, size_t task, int thread)
+static float chunk(const void *arg, size_t i, size_t n)
 {
-	struct job *j = arg;
-	size_t i, n = n2d_chunk(j->n, N2D_CHUNK, task, &i);
-	(void)thread;
-	if (j->squares)
-		j->sum[task] = n2d_square_sum_chunk(j->k, j->g + i, n);
+	const struct job *j = arg;
+	float squares = j->squares ? j->k->dot(j->g + i, j->g + i, n) : 0;
 	j->k->adam(j->w + i, j->m + i, j->v + i, j->g + i, &j->s, n);
+	return squares;
 }
 
 void n2d_adam(const struct n2d_ctx *ctx, const struct n2d_adam *a, float *w, float *m, float *v, const float *g, size_t n, double *squares)
 {
-	const size_t most = (size_t)N2D_SQUARE_SUM_RUN * N2D_CHUNK;
 	double t = (double)a->t;
 	struct n2d_adam_step s = {
 		.beta1 = (float)a->beta1, .rest1 = (float)(1 - a->beta1),
@@ -43,15 +38,7 @@ void n2d_adam(const struct n2d_ctx *ctx, const struct n2d_adam *a, float *w, flo
 		n2d_trace_write(&call, m, 1, n, n);
 		n2d_trace_write(&call, v, 1, n, n);
 	}
-	double sum = 0;
-	for (size_t i = 0; i < n; i += most) {
-		struct job j = {.k = ctx->k, .s = s, .w = w + i, .m = m + i, .v = v + i, .g = g + i, .n = n - i < most ? n - i : most,
-				.squares = squares != NULL};
-		size_t tasks = n2d_chunks(j.n, N2D_CHUNK);
-		n2d_parallel(ctx, tasks, task, &j);
-		for (size_t k = 0; squares && k < tasks; k++)
-			sum += j.sum[k];
-	}
+	double sum = n2d_sum_chunks(ctx, n, chunk, &(struct job){ctx->k, s, w, m, v, g, squares != NULL});
 	if (squares)
 		*squares = sum;
 	n2d_trace_close(ctx, &call);
