@@ -21,6 +21,9 @@ static size_t stride(const struct n2d_layer_config *c)
 /* Z */
 static size_t inner(const struct n2d_layer_config *c) { return c->activation == N2D_FFN_SWIGLU ? n2d_mul(2, c->F) : c->F; }
 
+/* From row to row of z, which is h with ReLU. */
+static size_t z_stride(const struct n2d_layer_config *c) { return c->activation == N2D_FFN_RELU ? stride(c) : inner(c); }
+
 static size_t params(const struct n2d_layer_config *c)
 {
 	return n2d_add(n2d_mul(inner(c), n2d_add(c->D, 1)), n2d_mul(c->D, n2d_add(c->F, 1)));
@@ -105,7 +108,7 @@ static void forward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float 
 		    const struct n2d_sentences *s, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
-	size_t B = s->B, T = s->T, D = c->D, F = c->F, n = n2d_sentences_rows(s), ldz = c->activation == N2D_FFN_RELU ? stride(c) : inner(c);
+	size_t B = s->B, T = s->T, D = c->D, F = c->F, n = n2d_sentences_rows(s), ldz = z_stride(c);
 	struct weights w = weights(c, l->params);
 	struct middle m = middle(c, keep ? keep : ws, B, T, keep != NULL);
 	const int32_t *dirty = n2d_rows_dirty(c, s);
@@ -125,7 +128,7 @@ static void backward(const struct n2d_ctx *ctx, const struct n2d_layer *l, float
 		     const float *x, const float *keep, const struct n2d_sentences *s, float *ws)
 {
 	const struct n2d_layer_config *c = &l->c;
-	size_t B = s->B, T = s->T, D = c->D, F = c->F, n = n2d_sentences_rows(s), ldz = c->activation == N2D_FFN_RELU ? stride(c) : inner(c);
+	size_t B = s->B, T = s->T, D = c->D, F = c->F, n = n2d_sentences_rows(s), ldz = z_stride(c);
 	struct weights d = weights(c, dparams);
 	struct middle m = middle(c, (float *)keep, B, T, 1), dm = middle(c, ws, B, T, 0);
 	const int32_t *dirty = n2d_rows_dirty(c, s);
