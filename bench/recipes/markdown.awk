@@ -18,7 +18,11 @@ function fail(what) {
 	exit failed = 1
 }
 
-{columns = split_csv($0)}
+{
+	columns = split_csv($0)
+	for (i = 1; i <= columns; i++)
+		gsub(/\|/, "\\|", cell[i])
+}
 NR == 1 {
 	wanted = columns
 	if ($0 == "schema,task,lines,exact,least,seconds,command")
@@ -41,13 +45,13 @@ NR == 2 && schema == "mixers/1" {
 }
 NR == 2 && schema == "recipe/1" {print "| | |\n|---|---|"}
 schema == "recipe/1" && cell[2] == "curve" {curve = cell[3]; next}
-schema == "recipe/1" {gsub(/\|/, "\\|", cell[3]); print "| " cell[2] " | " cell[3] " |"}
+schema == "recipe/1" {print "| " cell[2] " | " cell[3] " |"}
 schema == "tasks/1" {print "| " cell[2] " | " cell[4] " | " cell[5] " | " cell[6] " | `" cell[7] "` |"}
 schema == "mixers/1" {print "| " cell[2] " | " cell[3] " | " cell[4] " | " cell[5] " | " cell[6] " | " cell[7] " | " cell[8] " |"}
 END {
 	if (!failed && NR < 2)
 		fail("no rows")
-	if (curve)
+	if (curve && !failed)
 		print "\n![loss and BLEU on val](" curve ")"
 	exit failed
 }
