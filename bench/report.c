@@ -66,6 +66,18 @@ static void *arguments(const struct report_file *f)
 #endif
 }
 
+/* By which revision, and when. */
+static void made(struct html *h, const struct report_file *f)
+{
+#ifdef HAVE_JANSSON
+	const char *revision = json_string_value(json_object_get(f->facts, "revision")), *date = json_string_value(json_object_get(f->facts, "date"));
+	if (revision || date)
+		html(h, " <small>$$$</small>", revision ? revision : "", revision && date ? ", " : "", date ? date : "");
+#else
+	(void)h, (void)f;
+#endif
+}
+
 void report_command(struct html *h, const struct report_file *f)
 {
 	html(h, "<p class=\"command\"><code>n2d-bench");
@@ -78,7 +90,9 @@ void report_command(struct html *h, const struct report_file *f)
 		if (json_is_string(word))
 			html_word(h, json_string_value(word));
 #endif
-	html(h, "</code></p>\n");
+	html(h, "</code>");
+	made(h, f);
+	html(h, "</p>\n");
 }
 
 void report_commands(struct html *h, const struct report *r, size_t machine, const char *schema)

@@ -13,6 +13,7 @@ struct report_file {
 	const char *schema;
 	size_t machine;
 	void *facts; /* json_t of the NAME.json beside it; NULL: there is none, or no jansson */
+	char facts_path[REPORT_PATH];
 	struct csv csv;
 };
 
@@ -20,8 +21,7 @@ struct report_machine {
 	char name[REPORT_PATH];
 	struct results results;
 	struct table forward, train; /* of the widest instruction set, or the one asked for; no rows: not measured */
-	void *facts;                 /* of one of its files */
-	char facts_path[REPORT_PATH];
+	const struct report_file *told; /* whose facts speak for the machine: the first of the layers, from which the tables are, else the first with some; NULL */
 };
 
 struct report {

@@ -37,15 +37,15 @@ static int same_machine(const struct report_machine *m, json_t *o, const char *p
 {
 	static const char *const key[] = {"cpu", "architecture", "processors"};
 	for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
-		json_t *a = json_object_get(m->facts, key[i]), *b = json_object_get(o, key[i]);
+		json_t *a = json_object_get(m->told->facts, key[i]), *b = json_object_get(o, key[i]);
 		if (a && b && !json_equal(a, b))
 			return n2d_error("%s: %s is not that of %s: another machine's files are to be in a directory of their own, or given as "
-					 "NAME=FILE", path, key[i], m->facts_path);
+					 "NAME=FILE", path, key[i], m->told->facts_path);
 	}
 	return 0;
 }
 
-/* From the JSON file beside a CSV file. Those of the layers are preferred: most of the page is about them. */
+/* From the JSON file beside a CSV file. */
 static int read_facts(struct report_machine *m, struct report_file *f)
 {
 	char path[REPORT_PATH];
@@ -65,12 +65,11 @@ static int read_facts(struct report_machine *m, struct report_file *f)
 		return 0;
 	}
 	f->facts = o;
-	if (same_machine(m, o, path))
+	memcpy(f->facts_path, path, sizeof path);
+	if (m->told && same_machine(m, o, path))
 		return -1;
-	if (!m->facts || strcmp(f->schema, "layers/1") == 0) {
-		m->facts = o;
-		memcpy(m->facts_path, path, sizeof path);
-	}
+	if (!m->told || (strcmp(f->schema, "layers/1") == 0 && strcmp(m->told->schema, "layers/1") != 0))
+		m->told = f;
 	return 0;
 }
 

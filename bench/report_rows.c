@@ -30,8 +30,10 @@ static void fact(struct html *h, const char *name, const json_t *v)
 }
 
 /* levels: of memory too, as they were found before the layers. */
-static void facts(struct html *h, const json_t *o, int levels_too)
+static void facts(struct html *h, const struct report_file *f, int levels_too)
 {
+	const json_t *o = f->facts;
+	const char *slash = strrchr(f->facts_path, '/');
 	static const char *const key[][2] = {
 		{"cpu", "processor"}, {"architecture", "architecture"}, {"processors", "processors"}, {"threads", "threads used"},
 		{"pinned_to", "pinned to"}, {"system", "system"}, {"governor", "governor"}, {"load", "load"},
@@ -40,7 +42,7 @@ static void facts(struct html *h, const json_t *o, int levels_too)
 	};
 	size_t i;
 	json_t *level, *levels = json_object_get(o, "levels_measured");
-	html(h, "<dl>\n");
+	html(h, "<p class=\"soft\">When $ was made; other files have their revision and date at their commands.</p>\n<dl>\n", slash ? slash + 1 : f->facts_path);
 	for (i = 0; i < sizeof key / sizeof *key; i++)
 		fact(h, key[i][1], json_object_get(o, key[i][0]));
 	json_t *memory = json_object_get(o, "memory_bytes");
@@ -60,13 +62,13 @@ static void facts(struct html *h, const json_t *o, int levels_too)
 	html(h, "</dl>\n");
 }
 #else
-static void facts(struct html *h, const void *o, int levels_too) { (void)h, (void)o, (void)levels_too; }
+static void facts(struct html *h, const struct report_file *f, int levels_too) { (void)h, (void)f, (void)levels_too; }
 #endif
 
 const char *report_cpu(const struct report_machine *m)
 {
 #ifdef HAVE_JANSSON
-	const char *cpu = json_string_value(json_object_get(m->facts, "cpu"));
+	const char *cpu = json_string_value(json_object_get(m->told ? m->told->facts : NULL, "cpu"));
 	return cpu ? cpu : "";
 #else
 	(void)m;
@@ -263,7 +265,7 @@ static int limits_of(struct html *h, const struct report *r, size_t machine, int
 	size_t at = 0;
 	if (read_limits(&all, &schema, r, machine))
 		return -1;
-	if (!m->facts && !all.n)
+	if (!m->told && !all.n)
 		return 0;
 	if (!*begun) {
 		report_heading(h, "machine", "Machine and limits");
@@ -271,8 +273,8 @@ static int limits_of(struct html *h, const struct report *r, size_t machine, int
 		*begun = 1;
 	}
 	html(h, "<div><h3>$</h3>\n", m->name);
-	if (m->facts)
-		facts(h, m->facts, !report_next(r, machine, "roof/1", &at));
+	if (m->told)
+		facts(h, m->told, !report_next(r, machine, "roof/1", &at));
 	else
 		html(h, "<p class=\"soft\">There is no machine file (NAME.json) beside its CSV files.</p>\n");
 	if (r->machines == 1 && all.n) /* beside the facts */

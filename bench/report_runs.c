@@ -277,24 +277,32 @@ int report_claims(struct html *h, const struct report *r)
 
 /* ---- files */
 
+static int download(struct html *h, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return html_download(h, path, slash ? slash + 1 : path);
+}
+
 int report_data(struct html *h, const struct report *r)
 {
 	report_heading(h, "data", "The data");
 	html(h, "<p>Every number above comes from these files. They lie in this page; the columns are described in "
 	     "results/SCHEMA.md.</p>\n");
 	for (size_t i = 0; i < r->machines; i++) {
-		const struct report_machine *m = r->machine + i;
 		report_subject(h, r, i);
 		html(h, "<ul>\n");
-		for (size_t j = 0; j < r->files + (m->facts != NULL); j++) {
-			const char *path = j < r->files ? r->file[j].path : m->facts_path, *slash = strrchr(path, '/');
-			if (j < r->files && r->file[j].machine != i)
+		for (const struct report_file *f = r->file; f < r->file + r->files; f++) {
+			if (f->machine != i)
 				continue;
 			html(h, "<li>");
-			if (html_download(h, path, slash ? slash + 1 : path))
+			if (download(h, f->path))
 				return -1;
-			if (j < r->files && r->file[j].facts)
-				report_command(h, r->file + j);
+			if (f->facts) {
+				html(h, ", ");
+				if (download(h, f->facts_path))
+					return -1;
+				report_command(h, f);
+			}
 			html(h, "</li>\n");
 		}
 		html(h, "</ul>\n");

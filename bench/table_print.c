@@ -97,7 +97,7 @@ static void widths(const struct table *t, int *w)
 const char table_predicted_note[] = PREDICTED;
 const char table_notes[] =
 	"n, d: exponents of time in length and width, from a sixteenth of the largest size on, with 95 % confidence intervals;\n"
-	"mixing is what moves information between positions, whole includes the projections. materialised: attention that stores\n"
+	"mixing is what moves information between positions, timed by watching operators in calls of its own; whole includes the projections. materialised: attention that stores\n"
 	"its n x n matrix of weights; without the word it goes over them in blocks. sequential: longest chain of\n"
 	"dependent operator calls in the trace. path: fewest mixing steps from the first input to the last output over stacked\n"
 	"layers (convolution: contiguous; dilated). layers: how many are stacked until changing the first input changes the last\n"

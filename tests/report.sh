@@ -117,6 +117,23 @@ if grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h"; then
 fi
 page "called/paths.csv 'called/two words.csv'</code>"
 
+# Facts are of their file: the machine's of the layers that the tables are from, each other file's at its command; and all lie in the page.
+cp -r slow told
+mv told/layers.csv told/m.csv
+cp told/m.csv told/z.csv
+for name in m paths z; do
+	echo "{\"schema\": \"n2d-machine/1\", \"arguments\": [\"made\"], \"revision\": \"of-$name\", \"date\": \"now\"}" >told/$name.json
+done
+run 0 told
+if grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h"; then
+	page '<dt>revision</dt><dd>of-m</dd>'
+	page 'When m\.json was made'
+	for name in m paths z; do
+		page "<code>n2d-bench made</code> <small>of-$name, now</small>"
+		page "download=\"$name\\.json"
+	done
+fi
+
 # What says nothing of a section gets no heading of it.
 mkdir kernels
 cat >kernels/kernels.csv <<CSV
