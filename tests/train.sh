@@ -40,13 +40,24 @@ err '^finished after step 1, .*; this step was not validated'
 
 # Steps that are not finite end it: exit code 1, the step, and the checkpoint before stays what it was. A profile is of the steps alone.
 train 0 --task reverse --lines 40 -o "$scratch/diverge" $small --max-steps 4 --save-every 2 --profile >"$scratch/out"
+out '^4 steps$'
 out '^encoder self-attention +gemm'
-grep -qE 'cache|attention_step' "$scratch/out" && bad "$what: the profile has translations of the validation" || good
+grep -qE '^[^*].*cache|attention_step' "$scratch/out" && bad "$what: the profile has translations of the validation" || good
 cksum "$scratch"/diverge/step-* >"$scratch/before"
 train 1 --resume -o "$scratch/diverge" --max-steps 9 --rate 9e29 --schedule constant --save-every 1000
 err '^n2d train: step [5-9]: the (validation loss|loss|norm of the gradients) is -?(nan|inf)'
 err 'the checkpoints in .*diverge stay as they were; --resume goes on from step 4'
 cksum "$scratch"/diverge/step-* | cmp -s - "$scratch/before" && good || bad "$what: the checkpoints changed"
+
+# Nor does a step that is finite itself, and leaves a model that is not: the good one before would go for it.
+train 1 --resume -o "$scratch/diverge" --max-steps 9 --rate 9e29 --schedule constant --save-every 1 --keep 1 --valid-every 1000
+err '^n2d train: step 5: (with the weights it leaves the loss of the next batch is|.* add up to|.*norm of the next batch.s gradients is) -?(nan|inf)'
+err 'the checkpoints in .*diverge stay as they were; --resume goes on from step 4'
+cksum "$scratch"/diverge/step-* | cmp -s - "$scratch/before" && good || bad "$what: the checkpoints changed"
+# A training that has come to its end says so.
+train 0 --resume -o "$scratch/diverge"
+err '^nothing left to do: step 4 was the last by its --max-steps'
+grep -q 'not validated' "$scratch/err" && bad "$what: nothing was left to validate" || good
 
 # What a checkpoint could not hold is refused before the first step.
 printf 'a\000b\nc d\n' >"$scratch/zero"

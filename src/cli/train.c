@@ -163,7 +163,8 @@ static void introduce(const struct n2d_session *s)
 		s->training.peak / 1e9);
 }
 
-static int conclude(const struct n2d_session *s, enum n2d_train_end end)
+/* first: the step it began after. */
+static int conclude(const struct n2d_session *s, enum n2d_train_end end, uint64_t first)
 {
 	const struct n2d_training *t = &s->training;
 	if (end == N2D_TRAIN_FAILED) {
@@ -173,7 +174,9 @@ static int conclude(const struct n2d_session *s, enum n2d_train_end end)
 			fprintf(stderr, "n2d train: the checkpoints in %s stay as they were; --resume goes on from step %" PRIu64 "\n", s->a->dir, newest);
 		return N2D_EXIT_FAILED;
 	}
-	if (!s->a->quiet) {
+	if (!s->a->quiet && end == N2D_TRAIN_FINISHED && t->optimiser.step == first)
+		fprintf(stderr, "nothing left to do: step %" PRIu64 " was the last by its %s; a larger one goes on\n", first, n2d_train_finished(t));
+	else if (!s->a->quiet) {
 		fprintf(stderr, "%s after step %llu, %.0f s in steps, %.0f MiB of memory at most", end == N2D_TRAIN_STOPPED ? "stopped" : "finished",
 			(unsigned long long)t->optimiser.step, t->at.seconds, (double)n2d_memory_peak() / (1 << 20));
 		if (t->at.best_step)
@@ -212,12 +215,14 @@ static int run(struct n2d_session *s)
 		s->ctx.trace = &s->profile.trace;
 		t->profile = &s->profile;
 	}
+	uint64_t first = t->optimiser.step;
 	enum n2d_train_end end = n2d_train_run(t);
 	if (s->a->profile) {
 		s->ctx.trace = NULL;
+		printf("%zu steps\n", s->profile.spans);
 		n2d_profile_print(&s->profile, stdout, t->peak, n2d_peak_bandwidth(&s->ctx));
 	}
-	return conclude(s, end);
+	return conclude(s, end, first);
 }
 
 int n2d_cmd_train(int argc, char **argv)

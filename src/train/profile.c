@@ -41,6 +41,7 @@ void n2d_profile_stop(struct n2d_profile *p)
 {
 	p->seconds += n2d_now() - p->started;
 	p->started = 0;
+	p->spans++;
 }
 
 static int dearest(const void *a, const void *b)
@@ -49,23 +50,29 @@ static int dearest(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static void print_row(FILE *f, const struct n2d_profile_row *r, double all, double peak, double bandwidth)
+/* Returns 1 when it has a mark. */
+static int print_row(FILE *f, const struct n2d_profile_row *r, double all, double peak, double bandwidth)
 {
 	double limit = r->flops / peak, stream = bandwidth > 0 ? r->bytes / bandwidth : 0;
 	if (stream > limit)
 		limit = stream;
-	fprintf(f, "%-24s %-18s %9.1f %6.1f %8zu %9.1f %8.1f %7.0f\n", r->where, r->op, 1e3 * r->seconds, 100 * r->seconds / all, r->calls,
-		1e-9 * r->flops / r->seconds, 1e-9 * r->bytes / r->seconds, 100 * limit / r->seconds);
+	int beyond = stream > r->seconds;
+	fprintf(f, "%-24s %-18s %9.1f %6.1f %8zu %9.1f %8.1f %7.0f%s\n", r->where, r->op, 1e3 * r->seconds, 100 * r->seconds / all, r->calls,
+		1e-9 * r->flops / r->seconds, 1e-9 * r->bytes / r->seconds, 100 * limit / r->seconds, beyond ? " *" : "");
+	return beyond;
 }
 
 void n2d_profile_print(struct n2d_profile *p, FILE *f, double peak, double bandwidth)
 {
 	double all = p->seconds, seen = 0;
+	int beyond = 0;
 	qsort(p->row, p->rows, sizeof *p->row, dearest);
 	fprintf(f, "%-24s %-18s %9s %6s %8s %9s %8s %7s\n", "part", "operator", "ms", "%", "calls", "GFLOP/s", "GB/s", "% limit");
 	for (size_t i = 0; i < p->rows; i++) {
-		print_row(f, &p->row[i], all, peak, bandwidth);
+		beyond |= print_row(f, &p->row[i], all, peak, bandwidth);
 		seen += p->row[i].seconds;
 	}
 	fprintf(f, "%-24s %-18s %9.1f %6.1f\n", "", "(between operators)", 1e3 * (all - seen), 100 * (all - seen) / all);
+	if (beyond)
+		fprintf(f, "* above the limit: it reads and writes caches, and the limit is the bandwidth of memory\n");
 }

@@ -73,3 +73,22 @@ int n2d_step_end(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2
 	o->step++;
 	return 0;
 }
+
+int n2d_step_try(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
+		 const struct n2d_step_options *options, const struct n2d_batch *b)
+{
+	struct n2d_step_report r = {0};
+	uint64_t passes = o->passes;
+	int bad = n2d_step_batch(ctx, m, o, p, options, b, &r);
+	o->passes = passes;
+	if (bad)
+		return -1;
+	double squares = n2d_square_sum(ctx, m->w, m->p.floats), norm = sqrt(n2d_square_sum(ctx, o->grads, m->p.floats));
+	if (!isfinite(squares))
+		return n2d_error("step %llu: the squares of the weights it leaves add up to %g", (unsigned long long)o->step, squares);
+	if (!isfinite(r.sum.loss))
+		return n2d_error("step %llu: with the weights it leaves the loss of the next batch is %g", (unsigned long long)o->step, r.sum.loss);
+	if (!isfinite(norm))
+		return n2d_error("step %llu: with the weights it leaves the norm of the next batch's gradients is %g", (unsigned long long)o->step, norm);
+	return 0;
+}

@@ -47,4 +47,9 @@ int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, s
 int n2d_step_end(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2d_optimiser *o, const struct n2d_step_options *options,
 		 struct n2d_step_report *report);
 
+/* Tries the model that the last step left with batch b, as n2d_step_batch would take it next. -1 and a message when weights, loss or gradients are not
+ * finite: a step of finite loss and gradients may leave that too, and such a model must not be saved either. Overwrites o->grads, changes nothing else. */
+int n2d_step_try(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
+		 const struct n2d_step_options *options, const struct n2d_batch *b);
+
 #endif

@@ -104,12 +104,22 @@ static size_t describe(const struct n2d_train_options *o, struct n2d_metadata *m
 
 enum { OPTIONS_MOST = 64 };
 
-static int save(struct n2d_training *t)
+/* Checkpoints before this one may go when it is there: so it must be one that can go on. The batch is the next step's, to the dropout. */
+static int try(struct n2d_training *t, const struct n2d_step_options *so)
+{
+	struct n2d_batch b;
+	n2d_batches_get(t->train, &b, t->at.epoch + 1, t->at.batch);
+	return n2d_step_try(t->ctx, t->model, &t->optimiser, &t->pass, so, &b);
+}
+
+static int save(struct n2d_training *t, const struct n2d_step_options *so)
 {
 	struct n2d_metadata m[OPTIONS_MOST];
 	char text[OPTIONS_MOST][N2D_OPTION_TEXT];
 	if (!t->dir)
 		return 0;
+	if (try(t, so))
+		return -1;
 	size_t n = describe(t->options, m, text);
 	for (size_t i = 0; i < t->state_keys && n < OPTIONS_MOST; i++)
 		m[n++] = t->state[i];
@@ -122,11 +132,14 @@ static int save(struct n2d_training *t)
 
 static int due(uint64_t step, size_t every, int epoch_ended) { return every ? step % every == 0 : epoch_ended; }
 
-static int finished(const struct n2d_training *t)
+const char *n2d_train_finished(const struct n2d_training *t)
 {
 	const struct n2d_train_options *o = t->options;
-	return (o->max_steps && t->optimiser.step >= o->max_steps) || (o->max_epochs && t->at.epoch >= o->max_epochs) ||
-	       (o->patience && t->at.stale >= o->patience);
+	if (o->max_steps && t->optimiser.step >= o->max_steps)
+		return "--max-steps";
+	if (o->max_epochs && t->at.epoch >= o->max_epochs)
+		return "--max-epochs";
+	return o->patience && t->at.stale >= o->patience ? "--patience" : NULL;
 }
 
 /* A step and what is due after it. *saved: the checkpoint is of this step. */
@@ -150,12 +163,12 @@ static int advance(struct n2d_training *t, const struct n2d_step_options *so, in
 	}
 	uint64_t n = t->optimiser.step;
 	n2d_train_log_step(t->log, &r, flops, seconds);
-	if ((n % t->options->log_every == 0 || finished(t)) && n2d_train_log_row(t->log, t))
+	if ((n % t->options->log_every == 0 || n2d_train_finished(t)) && n2d_train_log_row(t->log, t))
 		return -1;
 	if (due(n, t->options->valid_every, epoch_ended) && validate(t))
 		return -1;
 	*saved = due(n, t->options->save_every, epoch_ended) || t->at.best_step == n;
-	return *saved ? save(t) : 0;
+	return *saved ? save(t, so) : 0;
 }
 
 enum n2d_train_end n2d_train_run(struct n2d_training *t)
@@ -170,10 +183,10 @@ enum n2d_train_end n2d_train_run(struct n2d_training *t)
 		return N2D_TRAIN_FAILED;
 	if (n2d_train_log_open(&t->log, t->dir, t->progress, t->optimiser.step))
 		return N2D_TRAIN_FAILED;
-	while (!finished(t) && !(t->stop && t->stop()))
+	while (!n2d_train_finished(t) && !(t->stop && t->stop()))
 		if (advance(t, &so, &saved))
 			return N2D_TRAIN_FAILED;
-	if ((!saved && save(t)) || n2d_train_log_row(t->log, t)) /* patience ends it after the last row */
+	if ((!saved && save(t, &so)) || n2d_train_log_row(t->log, t)) /* patience ends it after the last row */
 		return N2D_TRAIN_FAILED;
-	return finished(t) ? N2D_TRAIN_FINISHED : N2D_TRAIN_STOPPED;
+	return n2d_train_finished(t) ? N2D_TRAIN_FINISHED : N2D_TRAIN_STOPPED;
 }

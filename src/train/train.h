@@ -41,8 +41,11 @@ void n2d_train_free(struct n2d_training *t);
 
 enum n2d_train_end { N2D_TRAIN_FAILED = -1, N2D_TRAIN_FINISHED, N2D_TRAIN_STOPPED };
 
+/* The option by which t->at is the training's end; NULL: it is not. */
+const char *n2d_train_finished(const struct n2d_training *t);
+
 /* From t->at to the end that the options set, or until stop(). Failures leave the last checkpoint as it was, a loss that is not finite
- * among them. */
+ * among them; a model is saved, and older ones go, when the next step would have been finite. */
 enum n2d_train_end n2d_train_run(struct n2d_training *t);
 
 /* The loss of all batches without dropout. -1 and a message when a batch does not fit. */
