@@ -107,6 +107,9 @@ out '^B = 2, n = 11, m = 7; d_model = 128, h = 4'
 out '^  attention_fwd +\[B m, h d_k\] \[B n, h d_k\] .* K=32$'
 out '^  gemm +\[B n, d_model\] -> \[B n, 2 h d_k\] .*N=256'
 out '^  gemm +\[B n, d_model\] -> \[B n, d_ff\] .*N=256'
+run 0 ./n2d shapes --preset tiny --d-k 48 --d-v 32
+out '^K = 48, the larger of d_k and d_v'
+out '  attention_fwd +(\[B n, h K\] ){3}-> \[B n, h K\]'
 # What a model takes, 1.7 GB here, is not needed to see its shapes. Sanitizers do not bear the limit.
 limit=:
 (ulimit -d 300000 && ./n2d --version) >"$scratch/out" 2>&1 && limit='ulimit -d 300000'

@@ -45,23 +45,21 @@ static void symbol(struct symbol *s, size_t *n, size_t value, const char *name) 
 
 static void name_sizes(struct view *v, const struct n2d_config *c, const struct n2d_shape *s)
 {
-	size_t h = c->heads, k = n2d_config_d_k(c), d_v = n2d_config_d_v(c);
+	size_t h = c->heads, k = n2d_config_d_k(c), d_v = n2d_config_d_v(c), K = k > d_v ? k : d_v; /* layer/heads.h */
+	int same = k == d_v;
 	symbol(v->rows, &v->nrows, s->B * s->S, "B n");
 	symbol(v->rows, &v->nrows, s->B * s->T, "B m");
 	symbol(v->rows, &v->nrows, s->B * h * s->T, "B h m");
 	symbol(v->rows, &v->nrows, s->B * h * s->S, "B h n");
 	symbol(v->rows, &v->nrows, s->B, "B");
-	if (k == d_v)
-		symbol_in(v->widths, &v->nwidths, h * k, "h d_k", "attention_");
+	symbol_in(v->widths, &v->nwidths, h * K, same ? "h d_k" : "h K", "attention_");
 	symbol(v->widths, &v->nwidths, c->d_model, "d_model");
 	symbol_in(v->widths, &v->nwidths, c->d_ff, "d_ff", "feed-forward");
 	symbol_in(v->widths, &v->nwidths, 2 * c->d_ff, "2 d_ff", "feed-forward");
 	symbol(v->widths, &v->nwidths, c->vocab, "V");
-	if (k == d_v) {
-		symbol(v->widths, &v->nwidths, h * k, "h d_k");
-		symbol(v->widths, &v->nwidths, 3 * h * k, "3 h d_k");
-		symbol(v->widths, &v->nwidths, 2 * h * k, "2 h d_k");
-	}
+	symbol(v->widths, &v->nwidths, h * K, same ? "h d_k" : "h K");
+	symbol(v->widths, &v->nwidths, 3 * h * K, same ? "3 h d_k" : "3 h K");
+	symbol(v->widths, &v->nwidths, 2 * h * K, same ? "2 h d_k" : "2 h K");
 	symbol(v->widths, &v->nwidths, k, "d_k");
 	symbol(v->widths, &v->nwidths, d_v, "d_v");
 	symbol(v->widths, &v->nwidths, 4 * c->d_model, "4 d_model");
@@ -136,6 +134,10 @@ static void title(const struct n2d_config *c, const struct n2d_shape *s)
 	printf("B = %zu, n = %zu, m = %zu; d_model = %zu, h = %zu, d_k = %zu, d_v = %zu, d_ff = %zu, V = %zu; N = %zu encoder and %zu decoder layers, "
 	       "of which the first is shown\n",
 	       s->B, s->S, s->T, c->d_model, c->heads, n2d_config_d_k(c), n2d_config_d_v(c), c->d_ff, c->vocab, c->enc_layers, c->dec_layers);
+	size_t d_k = n2d_config_d_k(c), d_v = n2d_config_d_v(c);
+	if (d_k != d_v)
+		printf("K = %zu, the larger of d_k and d_v: queries, keys and values are that wide where they are computed, with zeros beyond their own width\n",
+		       d_k > d_v ? d_k : d_v);
 }
 
 /* whole: the configuration of the model whose first layers m has. */
