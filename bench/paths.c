@@ -94,7 +94,7 @@ static int stack_open(struct stack *s, const struct n2d_ctx *ctx, const struct n
 	/* Weights and packed weights lie behind what is watched: they are constant. */
 	if (shadow_init(&s->shadow, s->x, (size_t)(s->params - s->x)))
 		return -1;
-	s->trace = (struct n2d_trace){.see = shadow_see, .user = &s->shadow};
+	s->trace = (struct n2d_trace){.see = shadow_see, .user = &s->shadow, .steps = 1};
 	return 0;
 }
 

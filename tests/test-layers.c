@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/size.h"
+#include "base/trace.h"
 #include "tests/layer/each.h"
 #include "tests/layer/run.h"
 #include "tests/unit.h"
@@ -185,6 +186,80 @@ static void oracle_backward_is_the_slope(void **state)
 	layer_each((const size_t[]){1, 2, 6, 0}, check_gradient);
 }
 
+/* ---- what the observer sees is what the layer says of itself */
+
+struct seen {
+	double flops[3]; /* by part */
+	size_t calls;
+};
+
+/* Layers count those of matrices: not a bias's gradient, which is one with a row of ones, nor what is done to single numbers. */
+static int is_product(const struct n2d_call *call)
+{
+	static const char *const pointwise[] = {"rotary", "rotary-bwd", "relu-bwd", "gelu", "gelu-bwd", "swiglu", "swiglu-bwd"};
+	for (size_t i = 0; i < sizeof pointwise / sizeof *pointwise; i++)
+		if (strcmp(call->op, pointwise[i]) == 0)
+			return 0;
+	return strcmp(call->op, "gemm") != 0 || call->dim[0].value != 1;
+}
+
+static void see(struct n2d_trace *t, const struct n2d_call *call)
+{
+	struct seen *s = t->user;
+	s->calls++;
+	if (is_product(call))
+		s->flops[call->part] += call->flops;
+}
+
+/* Forward alone, or forward and backward, of sentences of full length. */
+static struct seen observe(struct layer_run *r, const struct n2d_ctx *ctx, int train, int steps)
+{
+	struct seen s = {.calls = 0};
+	struct n2d_trace trace = {.see = see, .user = &s, .steps = steps};
+	struct n2d_ctx watched = *ctx;
+	watched.trace = &trace;
+	layer_run_go(r, &watched, train);
+	return s;
+}
+
+static void observed(const struct n2d_layer_kind *k, const struct layer_oracle *o, const struct n2d_layer_config *c, size_t i)
+{
+	(void)o;
+	enum { B = 1, SHORT = 5, LONG = 37 }; /* of one sentence: the gradient of U goes over the rows between sentences too, whose terms are 0 */
+	struct layer_run r, shorter;
+	struct n2d_ctx ctx;
+	if (c->d_k != c->d_v || c->F == 1) /* heads computed wider than they are (layer/heads.h): the layer does not count the zeros; matrices of one row */
+		return;
+	assert_int_equal(n2d_ctx_init(&ctx, NULL, 2), 0);
+	layer_run_open(&r, k, c, B, LONG, (const int32_t[]){LONG}, i);
+	layer_run_open(&shorter, k, c, B, SHORT, (const int32_t[]){SHORT}, i);
+	for (int train = 0; train < 2; train++) {
+		struct seen once = observe(&r, &ctx, train, 0), steps = observe(&r, &ctx, train, 1);
+		double all = k->flops(c, B, LONG, 0) + (train ? k->flops(c, B, LONG, 1) : 0);
+		double mixing = k->mixing_flops(c, B, LONG, 0) + (train ? k->mixing_flops(c, B, LONG, 1) : 0);
+		for (const struct seen *s = &once;; s = &steps) {
+			double sum = s->flops[N2D_PART_OTHER] + s->flops[N2D_PART_PROJECTION] + s->flops[N2D_PART_MIXING];
+			if (sum != all || s->flops[N2D_PART_MIXING] != mixing)
+				fail_msg("%s train=%d steps=%d: %g FLOPs, %g of them mixing, were observed; %g and %g are said", k->name, train, s == &steps, sum,
+					 s->flops[N2D_PART_MIXING], all, mixing);
+			if (s == &steps)
+				break;
+		}
+		int recurrent = k->sequential && strcmp(k->sequential, "O(n)") == 0;
+		assert_int_equal(once.calls, observe(&shorter, &ctx, train, 0).calls);
+		assert_int_equal(steps.calls, once.calls + (recurrent ? (size_t)(train + 1) * (LONG - 1) : 0));
+	}
+	layer_run_close(&r);
+	layer_run_close(&shorter);
+	n2d_ctx_free(&ctx);
+}
+
+static void the_observer_counts_what_layers_say(void **state)
+{
+	(void)state;
+	layer_each((const size_t[]){64, 0}, observed);
+}
+
 /* ---- sizes */
 
 static void too_large(const struct n2d_layer_kind *k, const struct layer_oracle *o, const struct n2d_layer_config *c, size_t i)
@@ -218,6 +293,7 @@ int main(void)
 		cmocka_unit_test(agrees_with_the_oracle),
 		cmocka_unit_test(agrees_over_long_sentences),
 		cmocka_unit_test(agrees_in_large_batches),
+		cmocka_unit_test(the_observer_counts_what_layers_say),
 		cmocka_unit_test(sizes_are_refused_not_wrapped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

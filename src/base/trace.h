@@ -58,6 +58,7 @@ struct n2d_trace {
 	enum n2d_part part;
 	const char *where;
 	int depth;
+	int steps; /* each step of a recurrence is a call, as dependences need; else all of them are one: clock readings between steps cost up to a fifth */
 	/* Called at the end of each outermost operator, in program order. */
 	void (*see)(struct n2d_trace *t, const struct n2d_call *call);
 	void *user;

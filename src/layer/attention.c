@@ -209,10 +209,11 @@ static void step(const struct n2d_ctx *ctx, const struct n2d_layer *l, float *y,
 
 /* ---- cost */
 
-static double mixing(const struct n2d_layer_config *c, size_t R, size_t B, size_t T, int back)
+/* The two products of a forward pass; backward four, and without the kept weights a fifth, which makes them anew. */
+static double mixing(const struct n2d_layer_config *c, size_t R, size_t B, size_t T, int products)
 {
 	struct n2d_attention a = attention(c, R, &(struct n2d_sentences){.B = B, .T = T});
-	return n2d_heads_mixing_flops(c, &a, back);
+	return n2d_heads_mixing_flops(c, &a, products);
 }
 
 static double projections(const struct n2d_layer_config *c, size_t B, size_t T, int back)
@@ -221,20 +222,26 @@ static double projections(const struct n2d_layer_config *c, size_t B, size_t T, 
 	return n2d_heads_flops(c, rows, rows, back);
 }
 
-static double mixing_flops(const struct n2d_layer_config *c, size_t B, size_t T, int back) { return mixing(c, 0, B, T, back); }
+static double mixing_flops(const struct n2d_layer_config *c, size_t B, size_t T, int back) { return mixing(c, 0, B, T, back ? 5 : 2); }
 static double flops(const struct n2d_layer_config *c, size_t B, size_t T, int back)
 {
-	return projections(c, B, T, back) + mixing(c, 0, B, T, back);
+	return projections(c, B, T, back) + mixing_flops(c, B, T, back);
+}
+
+static double mixing_flops_materialised(const struct n2d_layer_config *c, size_t B, size_t T, int back) { return mixing(c, 0, B, T, back ? 4 : 2); }
+static double flops_materialised(const struct n2d_layer_config *c, size_t B, size_t T, int back)
+{
+	return projections(c, B, T, back) + mixing_flops_materialised(c, B, T, back);
 }
 
 static double mixing_flops_restricted(const struct n2d_layer_config *c, size_t B, size_t T, int back)
 {
-	return mixing(c, c->R, B, T, back);
+	return mixing(c, c->R, B, T, back ? 5 : 2);
 }
 
 static double flops_restricted(const struct n2d_layer_config *c, size_t B, size_t T, int back)
 {
-	return projections(c, B, T, back) + mixing(c, c->R, B, T, back);
+	return projections(c, B, T, back) + mixing_flops_restricted(c, B, T, back);
 }
 
 static double bytes(const struct n2d_layer_config *c, size_t B, size_t T, int back)
@@ -259,7 +266,7 @@ const struct n2d_layer_kind n2d_layer_self_attention_materialised = {
 	.name = "self-attention-materialised", .ragged = 1, .table1 = "O(n^2 d)", .sequential = "O(1)", .path = "O(1)",
 	.check = check_materialised, .params = n2d_heads_params, .init = n2d_heads_init, .packed = packed, .pack = pack,
 	.saved = saved_materialised, .workspace = workspace_materialised, .forward = forward, .backward = backward,
-	.flops = flops, .mixing_flops = mixing_flops, .bytes = bytes_materialised,
+	.flops = flops_materialised, .mixing_flops = mixing_flops_materialised, .bytes = bytes_materialised,
 };
 
 const struct n2d_layer_kind n2d_layer_restricted_attention = {

@@ -197,5 +197,5 @@ void n2d_cross_attention_step(const struct n2d_ctx *ctx, const struct n2d_layer 
 double n2d_cross_attention_flops(const struct n2d_layer_config *c, size_t B, size_t T, size_t S, int backward)
 {
 	struct n2d_attention a = rectangle(c, B, T, S);
-	return n2d_heads_flops(c, (double)B * (double)T, (double)B * (double)S, backward) + n2d_heads_mixing_flops(c, &a, backward);
+	return n2d_heads_flops(c, (double)B * (double)T, (double)B * (double)S, backward) + n2d_heads_mixing_flops(c, &a, backward ? 5 : 2);
 }

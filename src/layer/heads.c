@@ -240,8 +240,8 @@ double n2d_heads_flops(const struct n2d_layer_config *c, double queries, double 
 	return (backward ? 4 : 2) * (double)c->D * (double)c->H * (k + v) * (queries + keys);
 }
 
-double n2d_heads_mixing_flops(const struct n2d_layer_config *c, const struct n2d_attention *a, int backward)
+double n2d_heads_mixing_flops(const struct n2d_layer_config *c, const struct n2d_attention *a, int products)
 {
 	double used = (double)(n2d_heads_d_k(c) + n2d_heads_d_v(c)) / (2.0 * (double)a->K);
-	return (backward ? 2.5 : 1) * used * n2d_attention_flops(a);
+	return products / 2.0 * used * n2d_attention_flops(a);
 }

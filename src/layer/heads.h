@@ -58,8 +58,9 @@ struct n2d_attention n2d_heads_attention(const struct n2d_layer_config *c, size_
 struct n2d_attention_step n2d_heads_step(const struct n2d_layer_config *c, size_t rows, size_t q_row, size_t end);
 size_t n2d_heads_step_workspace(const struct n2d_ctx *ctx, const struct n2d_layer_config *c, size_t end);
 
-/* FLOPs of the projections of rows of queries and rows of keys, and of the attention `a`, without the columns of zeros. */
+/* FLOPs of the projections of rows of queries and rows of keys, and of so many products of the attention `a` (2 forward, 5 backward with
+ * the weights made anew), without the columns of zeros. */
 double n2d_heads_flops(const struct n2d_layer_config *c, double queries, double keys, int backward);
-double n2d_heads_mixing_flops(const struct n2d_layer_config *c, const struct n2d_attention *a, int backward);
+double n2d_heads_mixing_flops(const struct n2d_layer_config *c, const struct n2d_attention *a, int products);
 
 #endif

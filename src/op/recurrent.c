@@ -14,9 +14,9 @@ static const struct {
 	size_t gates, segments, segment[4]; /* where gate g's product goes */
 	const char *fwd, *bwd;
 } cells[] = {
-	[N2D_RNN] = {1, 1, {0}, "rnn_step", "rnn_step_bwd"},
-	[N2D_LSTM] = {4, 4, {0, 1, 2, 3}, "lstm_step", "lstm_step_bwd"},
-	[N2D_GRU] = {3, 4, {1, 2, 0}, "gru_step", "gru_step_bwd"},
+	[N2D_RNN] = {1, 1, {0}, "rnn", "rnn_bwd"},
+	[N2D_LSTM] = {4, 4, {0, 1, 2, 3}, "lstm", "lstm_bwd"},
+	[N2D_GRU] = {3, 4, {1, 2, 0}, "gru", "gru_bwd"},
 };
 
 size_t n2d_recurrent_gates(enum n2d_cell cell) { return cells[cell].gates; }
@@ -50,6 +50,7 @@ struct job {
 	float *h, *c, *a, *da, *dh, *dc;
 	size_t one;           /* floats of a packed gate */
 	size_t c_row, c_step; /* floats between sentences and between steps of c */
+	int steps; /* each is a call for the observer */
 	struct n2d_call call;
 };
 
@@ -123,29 +124,29 @@ static void forward_gates(const struct job *j, const struct part *p, size_t t)
 	}
 }
 
-static void open_step(struct job *j, const char *name, size_t t, int backward)
+/* n steps from t on: one, or all. */
+static void open_steps(struct job *j, size_t t, size_t n, int backward)
 {
 	const struct n2d_recurrent *r = j->r;
-	size_t D = r->D, T = r->T, S = cells[r->cell].segments, G = cells[r->cell].gates, B = r->B;
-	double BD = (double)B * (double)D, products = (backward ? t + 1 < T : t > 0) ? 2 * BD * (double)D * (double)G : 0;
-	double bytes = 4 * ((double)G * (double)D * (double)D + BD * (double)(S * (backward ? 3 : 2) + 3));
-	if (!n2d_trace_open(j->ctx, &j->call, name, products, bytes))
+	size_t D = r->D, T = r->T, S = cells[r->cell].segments, G = cells[r->cell].gates, B = r->B, rows = B * n, apart = n == T ? 1 : T;
+	double BD = (double)B * (double)D, products = 2 * BD * (double)D * (double)G * (double)(n - (backward ? t + n == T : t == 0));
+	double bytes = 4 * ((double)G * (double)D * (double)D + BD * (double)(S * (backward ? 3 : 2) + 3)) * (double)n;
+	if (!n2d_trace_open(j->ctx, &j->call, backward ? cells[r->cell].bwd : cells[r->cell].fwd, products, bytes))
 		return;
 	n2d_trace_dim(&j->call, "B", B);
 	n2d_trace_dim(&j->call, "D", D);
-	n2d_trace_dim(&j->call, "step", t);
+	n2d_trace_dim(&j->call, n == T ? "T" : "step", n == T ? T : t);
 	n2d_trace_read(&j->call, j->packed, 1, 2 * G * j->one, 2 * G * j->one, N2D_ALL_ROWS);
-	n2d_trace_read(&j->call, j->a + t * S * D, B, S * D, T * S * D, N2D_ROWWISE);
+	n2d_trace_read(&j->call, j->a + t * S * D, rows, S * D, apart * S * D, N2D_ROWWISE);
 	if (backward) {
-		size_t after = t + 1 < T;
-		n2d_trace_read(&j->call, j->dy + t * D, B, D, T * D, N2D_ROWWISE);
-		n2d_trace_read(&j->call, after ? j->da + (t + 1) * S * D : NULL, B, S * D, T * S * D, N2D_ROWWISE);
-		n2d_trace_write(&j->call, j->da + t * S * D, B, S * D, T * S * D);
+		n2d_trace_read(&j->call, j->dy + t * D, rows, D, apart * D, N2D_ROWWISE);
+		n2d_trace_read(&j->call, t + n < T ? j->da + (t + n) * S * D : NULL, rows, S * D, apart * S * D, N2D_ROWWISE);
+		n2d_trace_write(&j->call, j->da + t * S * D, rows, S * D, apart * S * D);
 		return;
 	}
-	n2d_trace_read(&j->call, t ? j->h + (t - 1) * D : NULL, B, D, T * D, N2D_ROWWISE);
-	n2d_trace_write(&j->call, j->a + t * S * D, B, S * D, T * S * D);
-	n2d_trace_write(&j->call, j->h + t * D, B, D, T * D);
+	n2d_trace_read(&j->call, t ? j->h + (t - 1) * D : NULL, rows, D, apart * D, N2D_ROWWISE);
+	n2d_trace_write(&j->call, j->a + t * S * D, rows, S * D, apart * S * D);
+	n2d_trace_write(&j->call, j->h + t * D, rows, D, apart * D);
 }
 
 /* The products with h' = 0 before the first step are ones of no terms: only gru's b_q is left of them. */
@@ -162,42 +163,20 @@ static void forward_products(const struct job *j, const struct part *p, size_t t
 	products(j, p, m, n, j->h + (t ? t - 1 : 0) * D, T * D, t ? D : 0);
 }
 
-static void forward(void *arg, int thread, int threads)
+static void forward_steps(void *arg, int thread, int threads)
 {
 	struct job *j = arg;
 	const struct n2d_recurrent *r = j->r;
 	struct part p = part(j, thread, threads);
 	for (size_t t = 0; t < r->T; t++) {
-		if (thread == 0)
-			open_step(j, cells[r->cell].fwd, t, 0);
+		if (thread == 0 && j->steps)
+			open_steps(j, t, 1, 0);
 		forward_products(j, &p, t);
 		forward_gates(j, &p, t);
 		n2d_barrier();
-		if (thread == 0)
+		if (thread == 0 && j->steps)
 			n2d_trace_close(j->ctx, &j->call);
 	}
-}
-
-static void run(const struct n2d_ctx *ctx, struct job *j, void (*fn)(void *, int, int))
-{
-	struct n2d_ctx alone = *ctx;
-	double D = (double)j->r->D;
-	alone.threads = 1;
-	int small = 2 * (double)j->r->B * D * D * (double)cells[j->r->cell].gates < STEP_FLOPS;
-	j->one = n2d_packed_floats(ctx, j->r->D, j->r->D);
-	n2d_team(small ? &alone : ctx, fn, j);
-}
-
-void n2d_recurrent_fwd(const struct n2d_ctx *ctx, const struct n2d_recurrent *r, float *h, float *c, int keep, float *a,
-		       const float *packed, const float *b_q, float *ws)
-{
-	struct job j = {.ctx = ctx, .r = r, .packed = packed, .b_q = b_q, .zero = ws, .h = h, .c = c, .a = a};
-	if (!r->B || !r->D)
-		return;
-	memset(ws, 0, r->D * sizeof *ws);
-	j.c_row = !c ? 0 : keep ? r->T * r->D : r->D;
-	j.c_step = c && keep ? r->D : 0;
-	run(ctx, &j, forward);
 }
 
 /* Few rows and one step: products of their own, the same chains. */
@@ -256,33 +235,62 @@ static void backward_products(const struct job *j, const struct part *p, size_t 
 	}
 }
 
-static void backward(void *arg, int thread, int threads)
+static void backward_steps(void *arg, int thread, int threads)
 {
 	struct job *j = arg;
 	struct part p = part(j, thread, threads);
 	for (size_t t = j->r->T; t-- > 0;) {
-		if (thread == 0)
-			open_step(j, cells[j->r->cell].bwd, t, 1);
+		if (thread == 0 && j->steps)
+			open_steps(j, t, 1, 1);
 		if (t + 1 < j->r->T)
 			backward_products(j, &p, t + 1);
 		backward_gates(j, &p, t);
 		n2d_barrier();
-		if (thread == 0)
+		if (thread == 0 && j->steps)
 			n2d_trace_close(j->ctx, &j->call);
 	}
+}
+
+/* ---- all steps */
+
+static void run(const struct n2d_ctx *ctx, struct job *j, int backward)
+{
+	struct n2d_ctx alone = *ctx;
+	double D = (double)j->r->D;
+	alone.threads = 1;
+	int small = 2 * (double)j->r->B * D * D * (double)cells[j->r->cell].gates < STEP_FLOPS;
+	j->one = n2d_packed_floats(ctx, j->r->D, j->r->D);
+	j->steps = ctx->trace && ctx->trace->steps;
+	if (!j->steps)
+		open_steps(j, 0, j->r->T, backward);
+	n2d_team(small ? &alone : ctx, backward ? backward_steps : forward_steps, j);
+	if (!j->steps)
+		n2d_trace_close(ctx, &j->call);
+}
+
+void n2d_recurrent_fwd(const struct n2d_ctx *ctx, const struct n2d_recurrent *r, float *h, float *c, int keep, float *a,
+		       const float *packed, const float *b_q, float *ws)
+{
+	struct job j = {.ctx = ctx, .r = r, .packed = packed, .b_q = b_q, .zero = ws, .h = h, .c = c, .a = a};
+	if (!r->B || !r->T || !r->D)
+		return;
+	memset(ws, 0, r->D * sizeof *ws);
+	j.c_row = !c ? 0 : keep ? r->T * r->D : r->D;
+	j.c_step = c && keep ? r->D : 0;
+	run(ctx, &j, 0);
 }
 
 void n2d_recurrent_bwd(const struct n2d_ctx *ctx, const struct n2d_recurrent *r, float *da, const float *dy, const float *h,
 		       const float *c, const float *a, const float *packed, float *ws)
 {
 	size_t state = n2d_floats(r->B, r->D, 1), zeros = n2d_floats(r->D, 1, 1);
-	if (!r->B || !r->D)
+	if (!r->B || !r->T || !r->D)
 		return;
 	struct job j = {.ctx = ctx, .r = r, .packed = packed, .dy = dy, .zero = ws, .h = (float *)h, .c = (float *)c};
 	j.a = (float *)(r->cell == N2D_RNN ? h : a);
 	j.da = da, j.dh = ws + zeros, j.dc = j.dh + state;
 	memset(ws, 0, (zeros + 2 * state) * sizeof *ws);
-	run(ctx, &j, backward);
+	run(ctx, &j, 1);
 }
 
 double n2d_recurrent_flops(const struct n2d_recurrent *r)

@@ -14,7 +14,7 @@
  * All sentences run all T steps: rows do not depend on each other. Padding needs finite input and
  * gives finite output, which the caller clears; backward, dy = 0 there passes nothing on.
  *
- * Each step is an operator call of its own for the observer. Threads divide the units between them and
+ * All steps are one operator call for the observer, or each its own (trace.h, steps). Threads divide the units between them and
  * meet once a step; results do not depend on their number. */
 #ifndef N2D_RECURRENT_H
 #define N2D_RECURRENT_H
