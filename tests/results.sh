@@ -89,5 +89,11 @@ for row in 'tasks/1,reverse' 'tasks/1,copy,500,99,95,12,"open' 'tasks/1,copy,500
 		passed=$((passed + 1))
 	fi
 done
+# A training without BLEU has a curve too.
+if [ "$gnuplot" ]; then
+	printf 'schema,step,epoch,loss,nll,perplexity,accuracy,bleu,best,seconds\n1,5,1,3,2,7,6,,1,1\n1,9,2,2,1,3,9,,1,2\n' >"$scratch/valid.csv"
+	curve "$scratch/valid.csv" >"$scratch/loss.svg" && grep -q '>nll</tspan>' "$scratch/loss.svg" && ! grep -q BLEU "$scratch/loss.svg" &&
+		passed=$((passed + 1)) || { echo "FAIL: curve.gp without BLEU" && failed=$((failed + 1)); }
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ] || [ "${write:-}" ]

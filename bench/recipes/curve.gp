@@ -3,9 +3,17 @@ set terminal svg size 720,420 font "sans,13" background rgb "white"
 set datafile separator ","
 set xlabel "step"
 set ylabel "nll on val, nats a token"
-set y2label "BLEU on val, greedy"
-set ytics nomirror
-set y2tics
 set grid
-plot ARG1 every ::1 using 2:5 with linespoints pt 7 ps 0.4 title "nll", \
-	"" every ::1 using 2:8 axes x1y2 with linespoints pt 5 ps 0.4 title "BLEU"
+bleus = 0
+set table $counted
+plot ARG1 every ::1 using (bleus = bleus + (strcol(8) ne ""), 0) with table
+unset table
+if (bleus) {
+	set y2label "BLEU on val, greedy"
+	set ytics nomirror
+	set y2tics
+	plot ARG1 every ::1 using 2:5 with linespoints pt 7 ps 0.4 title "nll", \
+		"" every ::1 using 2:8 axes x1y2 with linespoints pt 5 ps 0.4 title "BLEU"
+} else {
+	plot ARG1 every ::1 using 2:5 with linespoints pt 7 ps 0.4 title "nll"
+}
