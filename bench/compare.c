@@ -74,7 +74,7 @@ static int find_columns(struct columns *k, const struct csv *c)
 	if (!csv_schema(c))
 		return -1;
 	if (k->id < 0 || k->seconds < 0)
-		return n2d_error("%s:1: expected columns id and seconds, as n2d-bench kernels, layers, step and roof write", c->path);
+		return n2d_error("%s:1: expected columns id and seconds, as n2d-bench kernels, layers, step, decode and roof write", c->path);
 	return 0;
 }
 

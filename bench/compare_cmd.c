@@ -33,7 +33,7 @@ static const char usage[] =
 	"  --help\n\n"
 	"of builds alone\n"
 	"  --rounds N        runs of each build (default 8)\n"
-	"  --command LIST    kernels,layers,step (default: kernels,layers)\n"
+	"  --command LIST    kernels,layers,step,decode (default: kernels,layers)\n"
 	"  --isa LIST        default: the widest\n"
 	"  --threads N       default 1\n"
 	"  --samples N       clean samples of each in a run (default 5)\n";

@@ -24,6 +24,7 @@ static const struct command {
 	{"kernels", {"--no-limits"}},
 	{"layers", {"--no-limits", "--n", "64,512", "--d", "256", "--pass", "train"}},
 	{"step", {NULL}},
+	{"decode", {"--cache", "yes"}}, /* without caches translations take many times as long */
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -363,11 +363,15 @@ static void figures(struct html *h, const struct report *r, figure *draw, double
 static void crossings(struct html *h, const struct table *t, int of_attention)
 {
 	char c[4][TABLE_CELL];
+	int rows = 0;
 	for (size_t i = 0; i < t->pairs; i++) {
 		const struct table_pair *p = t->pair + i;
 		int attention = strcmp(p->a, "self-attention") == 0 || strcmp(p->b, "self-attention") == 0;
 		if (attention != of_attention || !table_crosses(p))
 			continue;
+		if (!rows++)
+			html(h, "<div class=\"scroll\"><table><thead><tr><th>up to n* faster</th><th class=\"left\">than</th><th>n* measured</th>"
+				"<th>predicted</th><th>mixing alone: n* measured</th><th>predicted</th></tr></thead><tbody>\n");
 		table_pair_cells(p, c);
 		html(h, "<tr><td>$", p->a);
 		report_mark(h, row_of(t, p->a)->disturbed);
@@ -378,19 +382,15 @@ static void crossings(struct html *h, const struct table *t, int of_attention)
 			html(h, "<td>$</td>", strcmp(c[k], "-") == 0 ? "–" : c[k]);
 		html(h, "</tr>\n");
 	}
+	html(h, rows ? "</tbody></table></div>\n" : "<p>No pair of these crosses.</p>\n");
 }
 
 static void crossing_table(struct html *h, const struct table *t)
 {
-	static const char head[] = "<div class=\"scroll\"><table><thead><tr><th>up to n* faster</th><th "
-		"class=\"left\">than</th><th>n* measured</th><th>predicted</th>"
-				   "<th>mixing alone: n* measured</th><th>predicted</th></tr></thead><tbody>\n";
-	html(h, head);
 	crossings(h, t, 1);
-	html(h, "</tbody></table></div>\n<p class=\"notes\">$</p>\n<details><summary>The other pairs, and the fits</summary>\n", table_predicted_note);
-	html(h, head);
+	html(h, "<p class=\"notes\">$</p>\n<details><summary>The other pairs, and the fits</summary>\n", table_predicted_note);
 	crossings(h, t, 0);
-	html(h, "</tbody></table></div>\n<p class=\"notes\">Pairs that are not listed do not cross: one is faster throughout, by "
+	html(h, "<p class=\"notes\">Pairs that are not listed do not cross: one is faster throughout, by "
 	     "the fits up to $ times the largest n, or they change places more than once, which is noise.</p>\n"
 		"<div class=\"scroll\"><table><thead><tr><th>T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d</th><th>c0, "
 			"µs</th><th>c1, ps</th><th>c2, ps</th>"

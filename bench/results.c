@@ -219,7 +219,11 @@ int results_choose(struct choice *c, const struct results *r, const char *isa, i
 	for (size_t i = 0; i < r->points; i++)
 		if (fits(c, r->point + i))
 			return 0;
-	return n2d_error("no measurement for --isa %s --threads %d --pass %s", isa ? isa : "(any)", threads, pass ? pass : "(any)");
+	char count[32] = "";
+	if (threads)
+		snprintf(count, sizeof count, " --threads %d", threads);
+	return n2d_error("no row of a layer%s%s%s%s%s%s", isa || threads || pass ? " with" : "", isa ? " --isa " : "", isa ? isa : "", count,
+			 pass ? " --pass " : "", pass ? pass : "");
 }
 
 size_t results_all(const struct point **p, size_t most, const struct results *r, const struct choice *c, const char *layer)

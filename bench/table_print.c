@@ -114,6 +114,15 @@ void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL])
 	predicted(p->mixing_predicted, p->to, c[3], TABLE_CELL);
 }
 
+/* Whether any two do. */
+static int cross(const struct table *t)
+{
+	for (size_t i = 0; i < t->pairs; i++)
+		if (table_crosses(t->pair + i))
+			return 1;
+	return 0;
+}
+
 /* The pairs in which one stays cheaper, or ties; and those that change places more than once. */
 static void always(const struct table *t, FILE *f)
 {
@@ -175,8 +184,8 @@ void table_text(const struct table *t, FILE *f)
 		fprintf(f, "  %-28s %12.2f %12.3f %12.3f %7.1f%%\n", t->row[i].layer, 1e6 * q->c[0], 1e12 * q->c[1], 1e12 * q->c[2],
 			100 * q->rms);
 	}
-	fprintf(f, "\nup to n* the first is cheaper (d = %.0f)%16s %10s  %14s %10s\n", t->rows ? t->row[0].at_d : 0, "whole: n*", "predicted",
-		"mixing: n*", "predicted");
+	if (cross(t))
+		fprintf(f, "\nup to n* the first is cheaper (d = %.0f)%16s %10s  %14s %10s\n", t->row[0].at_d, "whole: n*", "predicted", "mixing: n*", "predicted");
 	for (size_t i = 0; i < t->pairs; i++) {
 		const struct table_pair *p = t->pair + i;
 		char names[2 * NAME_MOST + 4];
@@ -214,8 +223,9 @@ void table_markdown(const struct table *t, FILE *f)
 	fprintf(f, "\n\n%s", table_notes);
 	disturbed(t, f);
 	peak(t, f);
-	fprintf(f, "\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
-		   "|--|--:|--:|--:|--:|\n", t->rows ? t->row[0].at_d : 0);
+	if (cross(t))
+		fprintf(f, "\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
+			   "|--|--:|--:|--:|--:|\n", t->row[0].at_d);
 	for (size_t i = 0; i < t->pairs; i++) {
 		if (!table_crosses(t->pair + i))
 			continue;
