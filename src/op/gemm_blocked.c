@@ -76,6 +76,19 @@ static size_t rows_in_place(const struct n2d_ctx *ctx, size_t M, size_t stride)
 	return rows < least ? 0 : rows;
 }
 
+static size_t common_divisor(size_t a, size_t b) { return b ? common_divisor(b, a % b) : a; }
+
+/* Rows of k of a panel of B whose lines find room in the second-level cache: `stride` floats apart, they come back to the same set after sets / divisor
+ * rows, and a set has WAYS lines. What of them comes from farther away is fetched while the panel before is used (next_panel). Steps of fewer than LEAST rows
+ * touch C too often. */
+static size_t rows_apart(const struct n2d_ctx *ctx, size_t K, size_t stride)
+{
+	enum { LINE = 16, WAYS = 16, LEAST = 512 };
+	size_t lines = ctx->cache.l2 / sizeof(float) / LINE, apart = stride < LINE ? 1 : stride / LINE;
+	size_t rows = lines / common_divisor(apart, lines / WAYS);
+	return rows < min(K, LEAST) ? 0 : rows;
+}
+
 /* A: what a tile reads of it must not fall into the same sets of the first-level cache, which repeat after 1024 floats. By rows, those are a
  * tile's few; transposed, a line of every k, which also costs more than a packed panel: it is left where it lies for few columns only. */
 static int a_in_place(const struct n2d_gemm *g)
@@ -92,7 +105,9 @@ static size_t b_in_place(const struct n2d_ctx *ctx, const struct n2d_gemm *g, in
 		return step_rows(ctx, g->K);
 	size_t both = g->ta && g->alpha == 1 ? rows_in_place(ctx, g->M, n2d_add(g->lda, g->ldb)) : 0;
 	*a_in_place |= both > 0;
-	return min(both ? both : rows_in_place(ctx, g->M, g->ldb), step_rows(ctx, g->K));
+	if (!both)
+		both = g->M <= 2 * ctx->k->mr ? rows_in_place(ctx, g->M, g->ldb) : rows_apart(ctx, g->K, g->ldb);
+	return min(both, step_rows(ctx, g->K));
 }
 
 static size_t range_tiles(struct range r, size_t mr) { return ceil_div(r.end - r.first, mr); }
@@ -184,14 +199,16 @@ struct ahead {
 	size_t step;
 };
 
-/* The next panel of packed B comes from memory, unless B stays in the cache: each of a block's tiles fetches its part, evenly, since more lines at a
- * time than the first cache waits for would hold the tile up. */
+/* The next panel of B comes from memory, unless B stays in the cache: each of a block's tiles fetches its part, evenly, since more lines at a
+ * time than the first cache waits for would hold the tile up. Where B lies in rows, a line of every row. */
 static struct ahead next_panel(const struct pass *p, size_t n, size_t n1, size_t k, size_t kc, size_t tile, size_t tiles)
 {
-	size_t nr = p->ctx->k->nr, step = ceil_div(nr, tiles), from = tile * step;
-	if (p->row != nr || n + nr >= n1 || from >= nr)
+	enum { LINE = 16 };
+	size_t nr = p->ctx->k->nr, packed = p->row == nr, step = packed ? ceil_div(nr, tiles) : LINE, from = tile * step;
+	if (n + nr >= n1 || from >= nr)
 		return (struct ahead){b_at(p, n, k), 0};
-	return (struct ahead){b_at(p, n + nr, k) + from * kc, step};
+	const float *panel = b_at(p, n + nr, k);
+	return packed ? (struct ahead){panel + from * kc, step} : (struct ahead){panel + from, p->row};
 }
 
 /* A read by columns lies in a line or two for every k, too far apart for the processor to fetch ahead by itself: the next tile's come in while this
