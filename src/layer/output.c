@@ -6,14 +6,15 @@
 #include "layer/linear.h"
 
 /* Rows a chunk: their logits take CHUNK_BYTES at most, so that they are still in the last cache when they are read again; but
- * not fewer than LEAST rows, below which reading and writing the weights' gradient, once a chunk, takes longer than computing it. */
+ * not fewer than LEAST rows, below which reading and writing the weights' gradient, once a chunk, takes longer than computing it. All as large as each other. */
 enum { CHUNK_BYTES = 12 << 20, LEAST = 128 };
 
 static size_t chunk_rows(size_t n, size_t V)
 {
 	size_t rows = CHUNK_BYTES / sizeof(float) / (V ? V : 1);
 	rows = rows < LEAST ? LEAST : rows;
-	return rows < n ? rows : n;
+	size_t chunks = n / rows + (n % rows != 0);
+	return chunks ? n / chunks + (n % chunks != 0) : 0;
 }
 
 size_t n2d_output_workspace(size_t n, size_t D, size_t V)
