@@ -5,6 +5,8 @@
 
 #include "base/rng.h"
 #include "base/size.h"
+#include "layer/linear.h"
+#include "layer/output.h"
 #include "model/stack.h"
 #include "tests/unit.h"
 #include "tests/small_model.h"
@@ -439,6 +441,66 @@ static void what_does_not_fit_is_refused(void **state)
 	end(&m, &p);
 }
 
+/* ---- the output's rows in chunks */
+
+enum { OUT_ROWS = 628, OUT_D = 8, OUT_V = 10000, OUT_PART = 100 }; /* chunks have 314 rows at most */
+
+struct output_run {
+	float *packed, *ws, nll[OUT_ROWS], dx[OUT_ROWS * OUT_D], *dw;
+	size_t ws_floats;
+};
+
+static float *random_floats(size_t n, uint64_t seed)
+{
+	struct n2d_rng r;
+	float *x = malloc(n * sizeof *x);
+	assert_non_null(x);
+	n2d_rng_init(&r, seed, 0);
+	for (size_t i = 0; i < n; i++)
+		x[i] = n2d_rng_normal(&r);
+	return x;
+}
+
+/* `part` rows a call, in a workspace that was made for `planned` and has as much behind it again, which must stay what it is. */
+static void output_run(struct output_run *o, size_t part, size_t planned, const float *x, const int32_t *target)
+{
+	struct n2d_loss_sum sum = {0};
+	o->ws_floats = n2d_output_workspace(planned, OUT_D, OUT_V);
+	o->ws = aligned_alloc(64, 2 * o->ws_floats * sizeof *o->ws);
+	o->dw = malloc((size_t)OUT_V * OUT_D * sizeof *o->dw);
+	assert_true(o->ws && o->dw);
+	for (size_t i = 0; i < 2 * o->ws_floats; i++)
+		o->ws[i] = 0.5f;
+	for (size_t r = 0; r < OUT_ROWS; r += part) {
+		struct n2d_output out = {r + part < OUT_ROWS ? part : OUT_ROWS - r, OUT_D, OUT_V, target + r, 0.1f, 1, o->packed, NULL, 1};
+		n2d_output_loss(&ctx, &out, &sum, o->nll + r, o->dx + r * OUT_D, o->dw, NULL, r > 0, x + r * OUT_D, o->ws);
+	}
+	for (size_t i = o->ws_floats; i < 2 * o->ws_floats; i++)
+		if (o->ws[i] != 0.5f)
+			fail_msg("%zu rows a call write beyond the workspace of %zu rows", part, planned);
+	free(o->ws);
+}
+
+static void chunks_of_the_output_change_no_bit(void **state)
+{
+	(void)state;
+	struct output_run whole, parts;
+	float *w = random_floats((size_t)OUT_V * OUT_D, 1), *x = random_floats(OUT_ROWS * OUT_D, 2);
+	int32_t target[OUT_ROWS];
+	for (size_t i = 0; i < OUT_ROWS; i++)
+		target[i] = i % 50 == 7 ? -1 : (int32_t)(i * 37 % OUT_V);
+	size_t packed = n2d_linear_packed(&ctx, OUT_D, OUT_V);
+	whole.packed = parts.packed = aligned_alloc(64, packed * sizeof(float));
+	assert_non_null(whole.packed);
+	n2d_linear_pack(&ctx, whole.packed, w, OUT_D, OUT_V);
+	output_run(&whole, OUT_ROWS, OUT_ROWS + 1, x, target); /* two chunks, in the room of three smaller ones */
+	output_run(&parts, OUT_PART, OUT_PART, x, target);
+	assert_memory_equal(whole.nll, parts.nll, sizeof whole.nll);
+	assert_memory_equal(whole.dx, parts.dx, sizeof whole.dx);
+	assert_memory_equal(whole.dw, parts.dw, (size_t)OUT_V * OUT_D * sizeof(float));
+	free(whole.dw), free(parts.dw), free(whole.packed), free(w), free(x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -447,6 +509,7 @@ int main(void)
 		cmocka_unit_test(padding_changes_no_bit), cmocka_unit_test(outputs_do_not_see_later_words),
 		cmocka_unit_test(sides_may_be_empty), cmocka_unit_test(sentences_may_be_long),
 		cmocka_unit_test(a_nan_stays_in_its_sentence), cmocka_unit_test(what_does_not_fit_is_refused),
+		cmocka_unit_test(chunks_of_the_output_change_no_bit),
 	};
 	if (n2d_ctx_init(&ctx, NULL, 3)) {
 		fprintf(stderr, "%s\n", n2d_error_text());

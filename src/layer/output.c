@@ -9,17 +9,23 @@
  * not fewer than LEAST rows, below which reading and writing the weights' gradient, once a chunk, takes longer than computing it. All as large as each other. */
 enum { CHUNK_BYTES = 12 << 20, LEAST = 128 };
 
-static size_t chunk_rows(size_t n, size_t V)
+static size_t most_rows(size_t n, size_t V)
 {
 	size_t rows = CHUNK_BYTES / sizeof(float) / (V ? V : 1);
 	rows = rows < LEAST ? LEAST : rows;
-	size_t chunks = n / rows + (n % rows != 0);
-	return chunks ? n / chunks + (n % chunks != 0) : 0;
+	return rows < n ? rows : n;
+}
+
+/* More of n rows may be fewer a chunk: room is made for most_rows, so that what suffices for n suffices for less. */
+static size_t chunk_rows(size_t n, size_t V)
+{
+	size_t most = most_rows(n, V), chunks = most ? n / most + (n % most != 0) : 1;
+	return n / chunks + (n % chunks != 0);
 }
 
 size_t n2d_output_workspace(size_t n, size_t D, size_t V)
 {
-	size_t m = chunk_rows(n, V);
+	size_t m = most_rows(n, V);
 	return n2d_add(n2d_add(n2d_floats(m, V, 1), n2d_mul(2, n2d_floats(m, D, 1))), n2d_mul(3, n2d_floats(m, 1, 1)));
 }
 
