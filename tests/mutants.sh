@@ -185,6 +185,11 @@ mutant average-of-other-words src/model/average.c 's/strcmp(text, w->text\[i\]) 
 mutant source-embedding-half-cleared src/model/forward.c 's/n2d_config_src_vocab(\&m->c), m->src_embed/m->c.vocab \/ 2, m->src_embed/' tests/test-transformer
 mutant checkpoint-swaps-moments src/train/checkpoint.c 's/like(\&p->list\[i\], names\[2 \* i + 1\], o->v)/like(\&p->list[i], names[2 * i + 1], o->m)/' tests/test-train
 mutant checkpoint-forgets-patience src/train/checkpoint.c 's/p->best_step, p->stale,$/p->best_step, 0,/' tests/test-train
+mutant broken-models-pass src/train/step.c '/^int n2d_step_try/,/^}/s/!isfinite(r.sum.loss)/0/;/^int n2d_step_try/,/^}/s/!isfinite(norm)/0/' tests/test-train
+mutant trying-is-a-pass src/train/step.c 's/^\to->passes = passes;//' tests/test-train
+mutant output-room-by-even-chunks src/layer/output.c 's/size_t m = most_rows(n, V)/size_t m = chunk_rows(n, V)/' tests/test-transformer
+mutant every-step-observed src/op/recurrent.c 's/j->steps = ctx->trace \&\& ctx->trace->steps/j->steps = ctx->trace != NULL/' tests/test-layers
+mutant kept-weights-counted-again src/layer/attention.c 's/back ? 4 : 2/back ? 5 : 2/' tests/test-layers
 mutant checkpoint-best-by-place src/train/checkpoint.c 's/steps\[i\] == also/i == also/' tests/test-train
 mutant average-of-one-less src/model/average.c 's/w->sum\[i\] \/ (double)count/w->sum[i] \/ (double)(count > 1 ? count - 1 : 1)/' tests/test-average
 mutant average-summed-in-float src/model/average.c 's/w->sum\[i\] += (double)w->values\[i\]/w->sum[i] = (double)((float)w->sum[i] + w->values[i])/' tests/test-average

@@ -315,6 +315,43 @@ static void gradients_that_are_no_numbers_end_it_too(void **state)
 	}
 }
 
+/* Finite weights may be worth nothing: too large to multiply, or for the squares of a norm. */
+static void a_model_that_cannot_go_on_is_found(void **state)
+{
+	(void)state;
+	struct work w;
+	struct n2d_step_options so;
+	struct n2d_batch b;
+	begin(&w, 100, 1, 0.1);
+	assert_int_equal(n2d_train_step_options(&so, &w.options, 32), 0);
+	n2d_batches_get(&w.data.train, &b, 1, 0);
+	size_t bytes = w.model.p.floats * sizeof *w.model.w;
+	float *before = malloc(bytes);
+	assert_non_null(before);
+	memcpy(before, w.model.w, bytes);
+	assert_int_equal(n2d_step_try(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b), 0);
+	assert_true(w.t.optimiser.step == 0 && w.t.optimiser.passes == 0);
+	assert_memory_equal(before, w.model.w, bytes);
+	static const struct {
+		float value;
+		const char *said;
+	} bad[] = {{1e30f, "the squares of the weights it leaves add up to inf"}, {1e17f, "with the weights it leaves the "}};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		for (size_t j = 0; j < w.model.p.n; j++) {
+			const struct n2d_parameter *q = &w.model.p.list[j];
+			for (size_t k = 0; strstr(q->name, "linear") && k < q->count; k++)
+				w.model.w[q->offset + k] = k % 3 ? bad[i].value : -bad[i].value;
+		}
+		n2d_transformer_pack(&ctx, &w.model);
+		assert_int_equal(n2d_step_try(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b), -1);
+		if (!strstr(n2d_error_text(), bad[i].said))
+			fail_msg("%g: '%s'", (double)bad[i].value, n2d_error_text());
+		assert_true(w.t.optimiser.passes == 0);
+	}
+	free(before);
+	end(&w);
+}
+
 /* ---- one batch is learnt by heart: to the entropy of the smoothed targets, which no model can go below */
 
 static void one_batch_is_learnt_by_heart(void **state)
@@ -346,7 +383,7 @@ int main(void)
 		cmocka_unit_test(going_on_changes_no_bit), cmocka_unit_test(counters_come_back), cmocka_unit_test(old_checkpoints_go),
 		cmocka_unit_test(a_training_writes_what_it_says),
 		cmocka_unit_test(splitting_a_step_changes_no_gradient), cmocka_unit_test(steps_do_not_allocate), cmocka_unit_test(a_loss_that_is_no_number_ends_the_training),
-		cmocka_unit_test(gradients_that_are_no_numbers_end_it_too),
+		cmocka_unit_test(gradients_that_are_no_numbers_end_it_too), cmocka_unit_test(a_model_that_cannot_go_on_is_found),
 		cmocka_unit_test(one_batch_is_learnt_by_heart),
 	};
 	if (n2d_ctx_init(&ctx, NULL, 3)) {
