@@ -27,7 +27,7 @@ static const char usage[] =
 	"  --profile P       quick (n 16..1024 at d 256, about a minute), default (n 16..4096 at d 512 and d 64..1024 at\n"
 	"                    n 512), full (the same for every instruction set, scalar too, without a time limit)\n"
 	"  --layer LIST      default: all;  --list-layers prints them\n"
-	"  --n LIST          lengths, as 16,64 or 16..4096; with --d every pair is measured\n"
+	"  --n LIST          lengths, as 16,64 or 16..4096 (doubled from 16 on); with --d every pair is measured\n"
 	"  --d LIST          widths\n"
 	"  --batch B         sequences at once (default 1)\n"
 	"  --heads H         attention (default d/64, and 1 at least)\n"
