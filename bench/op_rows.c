@@ -78,7 +78,7 @@ static void norm_bwd(const struct n2d_ctx *ctx)
 	n2d_norm_bwd(ctx, &m.norm, &g, m.x[1], m.gamma, m.mean, m.rstd, m.ws);
 }
 static void dropout(const struct n2d_ctx *ctx) { n2d_dropout(ctx, m.x[1], m.x[0], &drop, m.rows, WIDTH); }
-static void adam_step(const struct n2d_ctx *ctx) { n2d_adam(ctx, &adam, m.x[1], m.x[2], m.x[3], m.x[0], m.n, NULL); }
+static void adam_step(const struct n2d_ctx *ctx) { n2d_adam(ctx, &adam, &(struct n2d_adam_arrays){m.x[1], m.x[2], m.x[3], m.x[0], NULL, m.n}); }
 
 /* ---- checks of what a call left, of the row that begins at `at` (Adam: of that element) */
 

@@ -22,7 +22,7 @@ static int one_step(struct model_case *m, const struct n2d_ctx *ctx)
 	struct step_case *s = (struct step_case *)m;
 	struct n2d_step_options o = options();
 	struct n2d_step_report r = {0};
-	if (n2d_step_batch(ctx, &s->model, &s->optimiser, &s->pass, &o, &s->batch->b, &r))
+	if (n2d_step_batch(ctx, &s->model, &s->optimiser, &s->pass, &o, &s->batch->b, 1, &r))
 		return -1;
 	return n2d_step_end(ctx, &s->model, &s->optimiser, &o, &r);
 }

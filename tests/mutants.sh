@@ -186,6 +186,12 @@ mutant source-embedding-half-cleared src/model/forward.c 's/n2d_config_src_vocab
 mutant checkpoint-swaps-moments src/train/checkpoint.c 's/like(\&p->list\[i\], names\[2 \* i + 1\], o->v)/like(\&p->list[i], names[2 * i + 1], o->m)/' tests/test-train
 mutant checkpoint-forgets-patience src/train/checkpoint.c 's/p->best_step, p->stale,$/p->best_step, 0,/' tests/test-train
 mutant broken-models-pass src/train/step.c '/^int n2d_step_try/,/^}/s/!isfinite(r.sum.loss)/0/;/^int n2d_step_try/,/^}/s/!isfinite(norm)/0/' tests/test-train
+mutant update-before-its-gradients src/train/optimiser.c 's/(u->o->chunks - 1) \* N2D_CHUNK >= u->pass/u->o->chunks * N2D_CHUNK >= u->pass/' tests/test-step
+mutant packed-before-updated src/train/optimiser.c 's/->at >= o->chunks \* N2D_CHUNK/->at >= (o->chunks - (o->chunks > 1)) * N2D_CHUNK/' tests/test-step
+mutant layer-complete-too-soon src/model/stack.c 's/\*r->final = s->sublayers\[i\].at;/*r->final = s->sublayers[i ? i - 1 : i].at;/' tests/test-step
+mutant first-batch-updates src/train/step.c 's/(last \&\& update.squares/(last + 1 \&\& update.squares/' tests/test-step
+mutant pieces-at-the-same-time src/base/threads.c 's/beside \&\& omp_get_thread_num() == omp_get_num_threads() - 1/beside/' tests/test-base
+mutant pieces-beside-few-tasks src/base/threads.c 's/>= N2D_BESIDE_TASKS ?/>= 1 ?/' tests/test-base
 mutant trying-is-a-pass src/train/step.c 's/^\to->passes = passes;//' tests/test-train
 mutant output-room-by-even-chunks src/layer/output.c 's/size_t m = most_rows(n, V)/size_t m = chunk_rows(n, V)/' tests/test-transformer
 mutant every-step-observed src/op/recurrent.c 's/j->steps = ctx->trace \&\& ctx->trace->steps/j->steps = ctx->trace != NULL/' tests/test-layers

@@ -217,6 +217,58 @@ static void threads_begin_with_their_share(void **state)
 	}
 }
 
+/* ---- beside */
+
+struct pieces {
+	int left, done, at_work, out_of_order;
+	int tasks[64];
+};
+
+static int pieces_wait(void *arg) { return ((struct pieces *)arg)->left > 0; }
+
+static void one_piece(void *arg)
+{
+	struct pieces *p = arg;
+	p->out_of_order += __atomic_exchange_n(&p->at_work, 1, __ATOMIC_SEQ_CST);
+	sched_yield(); /* another thread that would come, comes */
+	p->out_of_order += p->left-- + p->done++ != 1000;
+	__atomic_store_n(&p->at_work, 0, __ATOMIC_SEQ_CST);
+}
+
+static void count_task(void *arg, size_t task, int thread)
+{
+	(void)thread;
+	__atomic_add_fetch(&((struct pieces *)arg)->tasks[task], 1, __ATOMIC_SEQ_CST);
+	sched_yield();
+}
+
+/* One thread does them, one after the other, beside tasks that are all done once; and none beside tasks too few, or with one thread. */
+static void pieces_are_done_beside_tasks(void **state)
+{
+	(void)state;
+	for (int threads = 1; threads <= 3; threads++) {
+		struct n2d_ctx ctx;
+		struct pieces p = {.left = 1000};
+		const struct n2d_beside beside = {pieces_wait, one_piece, &p};
+		assert_int_equal(n2d_ctx_init(&ctx, "scalar", threads), 0);
+		ctx.beside = &beside;
+		n2d_parallel(&ctx, N2D_BESIDE_TASKS * (size_t)ctx.threads - 1, count_task, &p);
+		assert_int_equal(p.done, 0);
+		memset(p.tasks, 0, sizeof p.tasks);
+		assert_int_equal(n2d_beside_waits(&ctx), ctx.threads > 1);
+		time_t start = time(NULL);
+		for (int i = 1; i < 3 || (ctx.threads > 1 && p.left && time(NULL) - start < 60); i++) {
+			n2d_parallel(&ctx, 64, count_task, &p);
+			for (int k = 0; k < 64; k++)
+				assert_int_equal(p.tasks[k], i);
+		}
+		assert_int_equal(p.done, ctx.threads > 1 ? 1000 : 0);
+		assert_int_equal(p.out_of_order, 0);
+		assert_int_equal(n2d_beside_waits(&ctx), 0);
+		n2d_ctx_free(&ctx);
+	}
+}
+
 /* What a message quotes of a file is data, not lines of its own. */
 static void an_error_is_one_line(void **state)
 {
@@ -260,6 +312,7 @@ int main(void)
 		cmocka_unit_test(every_thread_flushes_denormals),
 		cmocka_unit_test(threads_help_each_other),
 		cmocka_unit_test(threads_begin_with_their_share),
+		cmocka_unit_test(pieces_are_done_beside_tasks),
 		cmocka_unit_test(context_names_what_can_be_used),
 		cmocka_unit_test(memory_peak_counts_what_was_held),
 	};

@@ -210,7 +210,7 @@ static void step_gradient(struct work *w, struct n2d_step_report *r)
 	for (size_t i = 0; i < w->data.train.count; i++) {
 		struct n2d_batch b;
 		n2d_batches_get(&w->data.train, &b, N2D_EPOCH_SORTED, i);
-		assert_int_equal(n2d_step_batch(&ctx, &w->model, &w->t.optimiser, &w->t.pass, &so, &b, r), 0);
+		assert_int_equal(n2d_step_batch(&ctx, &w->model, &w->t.optimiser, &w->t.pass, &so, &b, 0, r), 0);
 	}
 }
 
@@ -267,7 +267,7 @@ static void steps_do_not_allocate(void **state)
 		struct n2d_step_report r = {0};
 		struct n2d_batch b;
 		n2d_batches_get(&w.data.train, &b, 1, i);
-		assert_int_equal(n2d_step_batch(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b, &r), 0);
+		assert_int_equal(n2d_step_batch(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b, 1, &r), 0);
 		assert_int_equal(n2d_step_end(&ctx, &w.model, &w.t.optimiser, &so, &r), 0);
 	}
 	assert_int_equal(allocations, before);
@@ -306,7 +306,7 @@ static void gradients_that_are_no_numbers_end_it_too(void **state)
 		struct n2d_batch b;
 		begin(&w, 100, 1, 0);
 		n2d_batches_get(&w.data.train, &b, 1, 0);
-		assert_int_equal(n2d_step_batch(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b, &r), 0);
+		assert_int_equal(n2d_step_batch(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b, 0, &r), 0);
 		w.t.optimiser.grads[w.model.p.floats - 1] = INFINITY;
 		assert_int_equal(n2d_step_end(&ctx, &w.model, &w.t.optimiser, &so, &r), -1);
 		assert_non_null(strstr(n2d_error_text(), "step 1: the norm of the gradients is inf"));
@@ -367,7 +367,7 @@ static void one_batch_is_learnt_by_heart(void **state)
 	double entropy = -p * log(p) - (V - 1) * e / V * log(e / V), mean = INFINITY;
 	for (int i = 0; i < 2000 && !(mean < 1.01 * entropy); i++) {
 		r = (struct n2d_step_report){0};
-		assert_int_equal(n2d_step_batch(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b, &r), 0);
+		assert_int_equal(n2d_step_batch(&ctx, &w.model, &w.t.optimiser, &w.t.pass, &so, &b, 1, &r), 0);
 		assert_int_equal(n2d_step_end(&ctx, &w.model, &w.t.optimiser, &so, &r), 0);
 		mean = r.sum.loss / (double)r.sum.tokens;
 		assert_true(mean >= entropy * (1 - 1e-6));

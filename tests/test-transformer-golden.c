@@ -313,7 +313,7 @@ static void train(const struct n2d_ctx *ctx, const struct golden *g, const char 
 	run_init(&r, ctx, g);
 	for (size_t step = 0; step <= g->steps; step++) {
 		struct n2d_step_report report = {0};
-		if (n2d_step_batch(ctx, &r.m, &r.o, &r.pass, &r.options, &g->batch, &report))
+		if (n2d_step_batch(ctx, &r.m, &r.o, &r.pass, &r.options, &g->batch, step < g->steps, &report))
 			fail_msg("%s: %s", where, n2d_error_text());
 		double tokens = (double)report.sum.tokens;
 		assert_int_equal(report.sum.tokens, g->batch.trg_tokens);

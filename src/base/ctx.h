@@ -11,6 +11,7 @@ struct n2d_cache {
 };
 
 struct n2d_trace;
+struct n2d_beside;
 
 enum { N2D_THREADS_MOST = 1024 };
 
@@ -19,6 +20,7 @@ struct n2d_ctx {
 	int threads; /* 1 to N2D_THREADS_MOST */
 	struct n2d_cache cache;
 	struct n2d_trace *trace; /* NULL: nobody watches */
+	const struct n2d_beside *beside; /* base/threads.h; NULL: nothing waits */
 	float **pack;            /* pack[thread]: pack_floats of scratch for n2d_gemm */
 	size_t pack_floats;
 	int past_caches; /* n2d_pack: what it writes will not be in the caches when it is read */

@@ -90,7 +90,18 @@ static void take(struct share *share, int shares, void (*fn)(void *arg, size_t t
 	}
 }
 
-static void parallel(int threads, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
+/* How many tasks nobody has taken. */
+static size_t left(struct share *share, int shares)
+{
+	size_t n = 0;
+	for (int i = 0; i < shares; i++) {
+		size_t next = atomic_load_explicit(&share[i].next, memory_order_relaxed);
+		n += next < share[i].end ? share[i].end - next : 0;
+	}
+	return n;
+}
+
+static void parallel(const struct n2d_beside *beside, int threads, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
 {
 	struct share share[SHARES];
 	int shares = threads < SHARES ? threads : SHARES;
@@ -101,6 +112,9 @@ static void parallel(int threads, size_t tasks, void (*fn)(void *arg, size_t tas
 #pragma omp parallel num_threads(threads)
 	{
 		uint64_t fp = n2d_fpenv_flush();
+		if (beside && omp_get_thread_num() == omp_get_num_threads() - 1)
+			while (left(share, shares) >= tasks / 2 && beside->waits(beside->arg))
+				beside->piece(beside->arg);
 		take(share, shares, fn, arg);
 		n2d_fpenv_restore(fp);
 	}
@@ -111,7 +125,7 @@ void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg,
 {
 #ifdef _OPENMP
 	if (ctx->threads > 1 && tasks > 1 && !omp_in_parallel()) {
-		parallel(ctx->threads, tasks, fn, arg);
+		parallel(tasks / (size_t)ctx->threads >= N2D_BESIDE_TASKS ? ctx->beside : NULL, ctx->threads, tasks, fn, arg);
 		return;
 	}
 	int thread = omp_in_parallel() ? omp_get_thread_num() : 0;
@@ -124,6 +138,8 @@ void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg,
 		fn(arg, i, thread);
 	n2d_fpenv_restore(fp);
 }
+
+int n2d_beside_waits(const struct n2d_ctx *ctx) { return ctx->threads > 1 && ctx->beside && ctx->beside->waits(ctx->beside->arg); }
 
 void n2d_team(const struct n2d_ctx *ctx, void (*fn)(void *arg, int thread, int threads), void *arg)
 {

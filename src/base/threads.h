@@ -22,8 +22,19 @@ int n2d_threads_default(void);
 
 /* Calls fn(arg, task, thread) for each task in [0, tasks), thread in [0, ctx->threads). Each thread begins with its share, thread i with
  * the i-th part of the tasks in order, and helps others when it is done: so rows that one operator wrote are read by the next in the
- * thread, and from the caches, that wrote them. Nested calls run in the calling thread. */
+ * thread, and from the caches, that wrote them. Nested calls run in the calling thread. Of N2D_BESIDE_TASKS tasks a thread and more, the last thread
+ * first does what waits beside them. */
 void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg);
+
+/* Work on memory that can wait, in pieces of a fraction of a millisecond: ctx->beside. One thread does it while others multiply, since one reaches nearly as much
+ * of the memory's bandwidth as all; and no longer than half of an n2d_parallel's tasks wait, which the others take from it. */
+struct n2d_beside {
+	int (*waits)(void *arg); /* is there a piece */
+	void (*piece)(void *arg); /* does it, in one thread at a time, in the order of the pieces */
+	void *arg;
+};
+enum { N2D_BESIDE_TASKS = 4 };
+int n2d_beside_waits(const struct n2d_ctx *ctx);
 
 /* The number of the calling thread inside n2d_parallel and n2d_team, 0 outside. */
 int n2d_thread(void);

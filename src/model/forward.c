@@ -50,13 +50,13 @@ static void place(struct n2d_activations *a, const int32_t *word, const int32_t 
 
 /* ---- one side's view of the model */
 
-static struct n2d_run run_of(const struct n2d_ctx *ctx, const struct n2d_transformer *m, const struct n2d_pass *p,
+static struct n2d_run run_of(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_pass *p,
 			     const struct n2d_dropout_key *key, int decoder)
 {
 	struct n2d_run r = {
 		.ctx = ctx, .m = m, .stack = decoder ? &m->decoder : &m->encoder, .side = decoder ? &p->target : &p->source,
 		.memory = decoder ? &p->source : NULL, .first_site = decoder ? SITE_DECODER : SITE_ENCODER,
-		.spare = {p->grad[0], p->grad[1], p->grad[2]}, .ws = p->ws, .apply = n2d_sublayer_forward,
+		.spare = {p->grad[0], p->grad[1], p->grad[2]}, .ws = p->ws, .apply = n2d_sublayer_forward, .final = &p->final,
 	};
 	if (key)
 		r.dropout = (struct n2d_dropout){{(uint32_t)key->seed, (uint32_t)(key->seed >> 32)}, {(uint32_t)key->step, r.first_site}, key->p};
@@ -167,6 +167,7 @@ void n2d_transformer_backward(const struct n2d_ctx *ctx, const struct n2d_transf
 {
 	struct n2d_run r = run_of(ctx, m, p, dropout, 1);
 	r.add = add;
+	p->final = m->p.floats;
 	n2d_clear(ctx, p->dmemory, p->source.rows * m->c.d_model);
 	float *dx = n2d_stack_backward(&r, grads, p->dmemory);
 	embed_backward(&r, grads + m->tgt_embed, m->c.vocab, m->tgt_embed == m->output, parameter(grads, m->tgt_positions), dx);

@@ -71,6 +71,9 @@ static double sublayer_flops(const struct n2d_sublayer *s, size_t B, size_t T, s
 
 #define EPS 1e-5f /* PyTorch's */
 
+/* A layer begins with its mixer. Its gradients are complete when node i, before it, has its own: with norm pre it belongs to the layer. */
+static int layer_begins(const struct n2d_stack *s, size_t i) { return i < s->n && s->sublayers[i].kind == N2D_SUBLAYER_MIXER; }
+
 static float *parameter(float *array, size_t at) { return at == N2D_NOWHERE ? NULL : array + at; }
 
 static int has_dropout(const struct n2d_run *r, size_t i) { return r->dropout.p > 0 && i > 0 && i <= r->stack->n; }
@@ -144,6 +147,8 @@ float *n2d_stack_backward(const struct n2d_run *r, float *grads, float *dmemory)
 	int residual_follows = 0;
 	for (size_t i = s->n_nodes; i-- > 0;) {
 		node_backward(r, i, dt, dr, dy, residual_follows ? dt : NULL, grads);
+		if (layer_begins(s, i))
+			*r->final = s->sublayers[i].at;
 		if (i > s->n) { /* a final norm: its input is the y before */
 			float *swap = dy;
 			dy = dt;

@@ -25,6 +25,7 @@ struct n2d_run {
 	uint32_t first_site;
 	float *spare[3]; /* [rows, D] each */
 	int add;         /* to the gradients, or write them */
+	size_t *final;   /* where the pass tells which gradients are final */
 	float *ws;
 	/* Applies sublayer i: y from x, [rows, D] each. n2d_sublayer_forward, or one position's step in decoding. */
 	void (*apply)(const struct n2d_run *r, size_t i, float *y, const float *x);
@@ -38,7 +39,7 @@ void n2d_sublayer_forward(const struct n2d_run *r, size_t i, float *y, const flo
 void n2d_stack_forward(const struct n2d_run *r);
 
 /* dout: the gradient of the result, in spare[0], overwritten. Returns the gradient of x, which is one of the spare arrays. grads are written,
- * or added to when r->add; dmemory, in the decoder, is added to. */
+ * or added to when r->add; dmemory, in the decoder, is added to. Whenever a layer's are complete, *r->final is where they begin. */
 float *n2d_stack_backward(const struct n2d_run *r, float *grads, float *dmemory);
 
 /* Of the largest sublayer or norm, both directions when train. */

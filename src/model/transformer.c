@@ -186,15 +186,34 @@ void n2d_transformer_free(struct n2d_transformer *m)
 
 /* What is more than the caches hold has left them when it is read: it is written past them. How much that is does not follow ctx->cache: its third
  * level is shared, in a virtual machine with strangers. */
-void n2d_transformer_pack(const struct n2d_ctx *ctx, struct n2d_transformer *m)
+static struct n2d_ctx packing(const struct n2d_ctx *ctx, const struct n2d_transformer *m)
 {
 	enum { MOST_CACHED = 64 << 20 };
 	struct n2d_ctx past = *ctx;
 	past.past_caches = n2d_transformer_bytes(ctx, m) > MOST_CACHED;
-	ctx = &past;
-	for (size_t i = 0; i < m->encoder.n; i++)
-		sublayer_pack(ctx, &m->encoder.sublayers[i]);
-	for (size_t i = 0; i < m->decoder.n; i++)
-		sublayer_pack(ctx, &m->decoder.sublayers[i]);
-	n2d_linear_pack(ctx, m->packed_output, m->w + m->output, m->c.d_model, m->c.vocab);
+	return past;
+}
+
+struct n2d_sublayer *n2d_transformer_sublayer(const struct n2d_transformer *m, size_t i)
+{
+	return i < m->encoder.n ? &m->encoder.sublayers[i] : &m->decoder.sublayers[i - m->encoder.n];
+}
+
+void n2d_transformer_pack_sublayer(const struct n2d_ctx *ctx, struct n2d_transformer *m, size_t i)
+{
+	struct n2d_ctx past = packing(ctx, m);
+	sublayer_pack(&past, n2d_transformer_sublayer(m, i));
+}
+
+void n2d_transformer_pack_first(const struct n2d_ctx *ctx, struct n2d_transformer *m, size_t sublayers)
+{
+	struct n2d_ctx past = packing(ctx, m);
+	for (size_t i = 0; i < sublayers; i++)
+		sublayer_pack(&past, n2d_transformer_sublayer(m, i));
+	n2d_linear_pack(&past, m->packed_output, m->w + m->output, m->c.d_model, m->c.vocab);
+}
+
+void n2d_transformer_pack(const struct n2d_ctx *ctx, struct n2d_transformer *m)
+{
+	n2d_transformer_pack_first(ctx, m, m->encoder.n + m->decoder.n);
 }

@@ -67,6 +67,11 @@ size_t n2d_transformer_bytes(const struct n2d_ctx *ctx, const struct n2d_transfo
 /* Brings the packed weights up to date with w. */
 void n2d_transformer_pack(const struct n2d_ctx *ctx, struct n2d_transformer *m);
 
+/* The same by parts: sublayer i of both stacks, which lie in the order of the array; and the first so many, and the output. */
+struct n2d_sublayer *n2d_transformer_sublayer(const struct n2d_transformer *m, size_t i);
+void n2d_transformer_pack_sublayer(const struct n2d_ctx *ctx, struct n2d_transformer *m, size_t i);
+void n2d_transformer_pack_first(const struct n2d_ctx *ctx, struct n2d_transformer *m, size_t sublayers);
+
 /* What of the random numbers makes a pass's dropout: a mask depends on (seed, step, sublayer, element). */
 struct n2d_dropout_key {
 	uint64_t seed, step;
@@ -94,6 +99,7 @@ struct n2d_pass {
 	struct n2d_activations source, target;
 	float *positions;      /* [positions_rows, D], sinusoidal */
 	size_t positions_rows;
+	size_t final;          /* while n2d_transformer_backward is at work: gradients from here on, in the array, are what they will be */
 	float *row_nll;        /* [target.rows], after n2d_transformer_loss */
 	int32_t *row_target;   /* the words to be predicted */
 	float *dmemory, *grad[3], *ws; /* gradients on their way; workspace */

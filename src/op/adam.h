@@ -13,7 +13,17 @@ struct n2d_adam {
 	uint64_t t;    /* this step, from 1 */
 };
 
-/* squares: of g before gscale, the bits of n2d_square_sum; or NULL. Here it costs no pass over memory. */
-void n2d_adam(const struct n2d_ctx *ctx, const struct n2d_adam *a, float *w, float *m, float *v, const float *g, size_t n, double *squares);
+/* The arrays, of n floats each. squares: of each chunk of N2D_CHUNK floats (op/pointwise.h) the sum of g^2 before gscale, in float: added in double in
+ * their order, they have the bits of n2d_square_sum; or NULL. Here it costs no pass over memory. */
+struct n2d_adam_arrays {
+	float *w, *m, *v;
+	const float *g;
+	float *squares;
+	size_t n;
+};
+
+void n2d_adam(const struct n2d_ctx *ctx, const struct n2d_adam *a, const struct n2d_adam_arrays *x);
+/* Chunk `chunk` alone, in the calling thread, and unobserved. */
+void n2d_adam_chunk(const struct n2d_ctx *ctx, const struct n2d_adam *a, const struct n2d_adam_arrays *x, size_t chunk);
 
 #endif

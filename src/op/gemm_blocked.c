@@ -22,6 +22,10 @@
 /* Below this many FLOPs (microseconds) starting threads costs more than it gives. */
 #define SERIAL_FLOPS 5e5
 
+/* While work waits beside a product (base/threads.h) a thread's part is cut, by which the threads come out even again: into so many, of so many FLOPs at least (a tenth of a millisecond). */
+#define BESIDE_CUTS 8
+#define BESIDE_FLOPS 2e7
+
 /* An element of A is used by N columns, one of B by M rows: by more than this, packing it costs nothing to speak of (2 %). */
 #define PAID_BACK 1024
 
@@ -124,23 +128,33 @@ static size_t tile_row(struct range r, size_t mr, size_t i)
 	return before + ceil_div(r.end - before, 2);
 }
 
+/* Parts of each thread's part. */
+static size_t cuts(const struct n2d_ctx *ctx, double flops)
+{
+	if (flops < N2D_BESIDE_TASKS * BESIDE_FLOPS || !n2d_beside_waits(ctx))
+		return 1;
+	return flops < BESIDE_CUTS * BESIDE_FLOPS ? (size_t)(flops / BESIDE_FLOPS) : BESIDE_CUTS;
+}
+
 static void divide(struct pass *p, int threads)
 {
 	size_t mr = p->ctx->k->mr, tiles = ceil_div(p->g->M, mr), panels = ceil_div(p->n1 - p->n0, p->ctx->k->nr);
 	size_t most = p->kc ? block_floats(p->ctx) / (mr * p->kc) : tiles, n = (size_t)threads;
+	double flops = 2.0 * (double)p->g->M * (double)(p->n1 - p->n0) * (double)(p->k1 - p->k0);
 	p->row_blocks = ceil_div(tiles, most ? most : 1);
 	p->ranges = p->column_blocks = 1;
-	if (2.0 * (double)p->g->M * (double)(p->n1 - p->n0) * (double)(p->k1 - p->k0) < SERIAL_FLOPS)
+	if (flops < SERIAL_FLOPS)
 		n = 1;
 	/* By columns, each thread packs all of A, by rows each reads all of B: many times larger, it is cut; or larger at all where it was just packed, since a
 	 * thread finds in its own caches the columns that it packed, and in the others' the rest. Rows are cut as evenly as they go, not by whole tiles: of 512
 	 * rows in tiles of 14, one of two threads would have 8 more than the other. */
 	size_t wide = p->b_fresh ? ceil_div(p->g->M, p->ctx->k->nr) + 1 : 8 * tiles;
+	size_t parts = n * (n > 1 ? cuts(p->ctx, flops / (double)n) : 1);
 	if ((tiles >= 4 * n && panels < wide) || panels < n) {
-		p->row_blocks = min(tiles, ceil_div(p->row_blocks, n) * n);
+		p->row_blocks = min(tiles, ceil_div(p->row_blocks, parts) * parts);
 		p->ranges = p->row_blocks % n ? 1 : n;
 	} else {
-		p->column_blocks = n;
+		p->column_blocks = min(panels, parts);
 	}
 }
 

@@ -8,8 +8,4 @@
  * a chunk overflows. */
 double n2d_square_sum(const struct n2d_ctx *ctx, const float *x, size_t n);
 
-/* The mechanism, for operators that have x in the cache anyway: fn(arg, i, n) does the chunk of n elements from i on, by threads, and returns its
- * sum; these are added in double in their order. */
-double n2d_sum_chunks(const struct n2d_ctx *ctx, size_t n, float (*fn)(const void *arg, size_t i, size_t n), const void *arg);
-
 #endif

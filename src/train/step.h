@@ -2,7 +2,7 @@
 #ifndef N2D_STEP_H
 #define N2D_STEP_H
 
-#include "model/transformer.h"
+#include "train/optimiser.h"
 #include "train/schedule.h"
 
 struct n2d_step_options {
@@ -11,17 +11,6 @@ struct n2d_step_options {
 	double clip;              /* largest norm of all gradients together; 0: none */
 	uint64_t seed;            /* of dropout */
 };
-
-/* Everything that a step changes, but for the model's weights. */
-struct n2d_optimiser {
-	float *m, *v, *grads; /* in the layout of the model's parameters */
-	uint64_t step;        /* steps done */
-	uint64_t passes;      /* batches done: a pass's dropout depends on its number */
-	struct n2d_arena memory;
-};
-
-int n2d_optimiser_init(struct n2d_optimiser *o, const struct n2d_transformer *m);
-void n2d_optimiser_free(struct n2d_optimiser *o);
 
 /* What a step was. loss, nll: nats, of all its target tokens together. */
 struct n2d_step_report {
@@ -38,9 +27,10 @@ struct n2d_step_report {
  */
 
 /* The gradients of a step's first batch are written, those of others added: weight matrices are large, and clearing them first is
- * one more pass over them. -1 and a message when it does not fit the pass. */
-int n2d_step_batch(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
-		   const struct n2d_step_options *options, const struct n2d_batch *b, struct n2d_step_report *report);
+ * one more pass over them. last: n2d_step_end follows, and weights may be updated as soon as their gradients are complete, beside the products of the layers
+ * before: without clipping, and when nobody watches, to whom the update is shown by itself. -1 and a message when it does not fit the pass. */
+int n2d_step_batch(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
+		   const struct n2d_step_options *options, const struct n2d_batch *b, int last, struct n2d_step_report *report);
 
 /* Updates the weights, which are packed again. -1 and a message when loss or gradients are not finite: this model must not be saved. (Without clipping
  * the norm of the gradients is told by the pass that updates.) */
@@ -49,7 +39,7 @@ int n2d_step_end(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2
 
 /* Tries the model that the last step left with batch b, as n2d_step_batch would take it next. -1 and a message when weights, loss or gradients are not
  * finite: a step of finite loss and gradients may leave that too, and such a model must not be saved either. Overwrites o->grads, changes nothing else. */
-int n2d_step_try(const struct n2d_ctx *ctx, const struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
+int n2d_step_try(const struct n2d_ctx *ctx, struct n2d_transformer *m, struct n2d_optimiser *o, struct n2d_pass *p,
 		 const struct n2d_step_options *options, const struct n2d_batch *b);
 
 #endif

@@ -51,6 +51,8 @@ int n2d_train_validate(struct n2d_training *t, struct n2d_batches *data, struct 
 
 /* ---- one step: `accumulate` batches, fewer at the end of an epoch */
 
+static int is_last(const struct n2d_training *t, size_t i) { return i + 1 == t->options->accumulate || t->at.batch + 1 == t->train->count; }
+
 static int step(struct n2d_training *t, const struct n2d_step_options *so, struct n2d_step_report *r, double *flops)
 {
 	*flops = 0;
@@ -58,7 +60,7 @@ static int step(struct n2d_training *t, const struct n2d_step_options *so, struc
 	for (size_t i = 0; i < t->options->accumulate && t->at.batch < t->train->count; i++, t->at.batch++) {
 		struct n2d_batch b;
 		n2d_batches_get(t->train, &b, t->at.epoch + 1, t->at.batch);
-		if (n2d_step_batch(t->ctx, t->model, &t->optimiser, &t->pass, so, &b, r))
+		if (n2d_step_batch(t->ctx, t->model, &t->optimiser, &t->pass, so, &b, is_last(t, i), r))
 			return -1;
 		*flops += n2d_transformer_flops(t->model, b.B, b.S, b.T, 1);
 	}
