@@ -180,6 +180,12 @@ train 2 --resume -o "$scratch/one" --max-steps 1
 # A signal ends it after the step: what it has is kept, and a script can tell it from an end. Twice in a row is once.
 n=0
 until [ "$(wc -l <"$scratch/one/log.csv")" -gt 1 ] || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
+# The terminal's keys are not meant for a job in the background, whose INT the shell ignores.
+kill -INT $first
+rows=$(wc -l <"$scratch/one/log.csv")
+n=0
+until [ "$(wc -l <"$scratch/one/log.csv")" -gt $((rows + 1)) ] || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
+kill -0 $first 2>/dev/null && [ $n -lt 100 ] && ! grep -q 'ending after' "$scratch/first" && good || bad 'an ignored SIGINT ends a training'
 kill -TERM $first
 kill -TERM $first
 wait $first
@@ -188,6 +194,16 @@ step=$(tr '\r' '\n' <"$scratch/first" | sed -n 's/^stopped after step \([0-9]*\)
 [ $code = 143 ] && [ -s "$scratch/one/$(printf 'step-%08d.state.safetensors' "${step:-0}")" ] && good ||
 	bad "SIGTERM: exit code $code, and no state of the step it stopped after, '$step'"
 [ "$(grep -c 'ending after this step' "$scratch/first")" = 1 ] && good || bad 'SIGTERM: not acknowledged once'
+
+if env --default-signal=INT true 2>/dev/null; then
+	rm -rf "$scratch/int"
+	env --default-signal=INT ./n2d train --threads 1 --isa scalar --src "$scratch/many" --trg "$scratch/many" -o "$scratch/int" $small --max-steps 1000000 --max-epochs none 2>"$scratch/err" &
+	n=0
+	until { [ -f "$scratch/int/log.csv" ] && [ "$(wc -l <"$scratch/int/log.csv")" -gt 1 ]; } || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
+	kill -INT $!
+	wait $!
+	[ $? = 130 ] && ls "$scratch/int"/step-*.state.safetensors >"$scratch/out" && good || bad 'SIGINT: no exit code 130, or nothing kept'
+fi
 
 printf '\nb\na b c a b c\n' >"$scratch/in"
 ./n2d translate -q -m "$scratch/edge/step-00000006.safetensors" <"$scratch/in" >"$scratch/out" 2>"$scratch/err"

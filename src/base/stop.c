@@ -31,12 +31,17 @@ static void on_signal(int sig)
 		return; /* nobody to tell */
 }
 
+static void catch_unless_ignored(int sig)
+{
+	if (signal(sig, on_signal) == SIG_IGN)
+		signal(sig, SIG_IGN);
+}
+
 void n2d_stop_catch(const char *says)
 {
 	acknowledgement = says;
-	signal(SIGINT, on_signal);
+	catch_unless_ignored(SIGINT);
+	catch_unless_ignored(SIGHUP);
 	signal(SIGTERM, on_signal);
-	if (signal(SIGHUP, on_signal) == SIG_IGN)
-		signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 }

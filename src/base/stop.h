@@ -7,7 +7,8 @@
 
 extern volatile sig_atomic_t n2d_stop; /* 0, or the signal */
 
-/* says: a line, which must stay, or NULL. HUP stays ignored where it was (nohup), and PIPE is: what is being computed is worth more than what is told. */
+/* says: a line, which must stay, or NULL. INT and HUP stay ignored where they were (a script's job in the background, nohup: the terminal's
+ * keys are not meant for it), and PIPE is: what is being computed is worth more than what is told. */
 void n2d_stop_catch(const char *says);
 
 #endif
