@@ -40,7 +40,7 @@ static const char usage[] =
 	"  --isa LIST        default: the widest two this processor has\n"
 	"  --samples N       clean samples of each (default 10, each of 1 ms at least)\n"
 	"  --no-limits       times alone: what n2d-bench compare needs\n"
-	"  --budget SECONDS  what does not fit is left out, the widest instruction set last (default 400; 0: no limit)\n"
+	"  --budget SECONDS  what does not fit is left out, the widest instruction set last (default 400, of profile quick 60, of full none; 0: no limit)\n"
 	"  --peers[=LIST]    the layers of others too, where they are found (default: all of onednn,pytorch-best,onnxruntime), checked against\n"
 	"                    ours; a table n2d / best peer. PyTorch, set as well as it can be, and ONNX Runtime (npm's onnxruntime-node; forward) are\n"
 	"                    other processes: bench/peers/torch_layers.py and onnx_layers.js\n"

@@ -58,7 +58,7 @@ int parse_sizes(struct size_list *l, const char *option, const char *text)
 		if (*s++ != ',')
 			break;
 	}
-	return n2d_error("%s: '%s', expected sizes as in 16,64 or 16..4096", option, text);
+	return n2d_error("%s: '%s', expected sizes from 1 on, as in 16,64 or 16..4096", option, text);
 }
 
 int parse_number(size_t *v, const char *option, const char *text, size_t least, size_t most)

@@ -104,6 +104,8 @@ fi
 
 run 0 ./n2d shapes --preset tiny --vocab 100
 out '^B = 2, n = 11, m = 7; d_model = 128, h = 4'
+out '^what an operator reads -> what it writes; of a norm '
+out '^h d_k: h d_v too'
 out '^  attention_fwd +\[B m, h d_k\] \[B n, h d_k\] .* K=32$'
 out '^  gemm +\[B n, d_model\] -> \[B n, 2 h d_k\] .*N=256'
 out '^  gemm +\[B n, d_model\] -> \[B n, d_ff\] .*N=256'

@@ -40,7 +40,7 @@ err '^finished after step 1, .*; this step was not validated'
 
 # Steps that are not finite end it: exit code 1, the step, and the checkpoint before stays what it was. A profile is of the steps alone.
 train 0 --task reverse --lines 40 -o "$scratch/diverge" $small --max-steps 4 --save-every 2 --profile >"$scratch/out"
-out '^4 steps$'
+out '^profile of 4 steps together$'
 out '^encoder self-attention +gemm'
 grep -qE '^[^*].*cache|attention_step' "$scratch/out" && bad "$what: the profile has translations of the validation" || good
 cksum "$scratch"/diverge/step-* >"$scratch/before"
@@ -210,6 +210,15 @@ printf '\nb\na b c a b c\n' >"$scratch/in"
 [ $? = 0 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && [ -z "$(head -n 1 "$scratch/out")" ] && good || bad "translate: not three lines, the first empty"
 ./n2d score -m "$scratch/edge/step-00000006.safetensors" --src "$scratch/s" --trg "$scratch/t" >"$scratch/out" 2>"$scratch/err"
 [ $? = 0 ] && [ "$(grep -cE '^-[0-9]' "$scratch/out")" = 5 ] && good || bad "score: not five log-probabilities"
+# Words that the vocabulary does not have are counted, and only where there are any.
+printf 'a zebra\nb\n' >"$scratch/zoo"
+./n2d translate -m "$scratch/edge/step-00000006.safetensors" -i "$scratch/zoo" >"$scratch/out" 2>"$scratch/err"
+err '^2 lines in .* a second, unknown words: 1$'
+printf 'a\n' | ./n2d translate -m "$scratch/edge/step-00000006.safetensors" >"$scratch/out" 2>"$scratch/err"
+err '^1 line in .* a second$'
+printf 'b yak\nc gnu gnu\n' >"$scratch/farm"
+./n2d score -m "$scratch/edge/step-00000006.safetensors" --src "$scratch/zoo" --trg "$scratch/farm" >"$scratch/out" 2>"$scratch/err"
+err '^unknown words: 1 \+ 3$'
 # Gradients change nothing of what is told.
 train 0 --task copy --lines 200 -o "$scratch/right" $small --max-steps 10 --schedule constant --rate 0.01 --warmup 1 -q
 ./n2d make-data copy --lines 20 -o "$scratch/right.text"

@@ -134,8 +134,11 @@ static void title(const struct n2d_config *c, const struct n2d_shape *s)
 	printf("B = %zu, n = %zu, m = %zu; d_model = %zu, h = %zu, d_k = %zu, d_v = %zu, d_ff = %zu, V = %zu; N = %zu encoder and %zu decoder layers, "
 	       "of which the first is shown\n",
 	       s->B, s->S, s->T, c->d_model, c->heads, n2d_config_d_k(c), n2d_config_d_v(c), c->d_ff, c->vocab, c->enc_layers, c->dec_layers);
+	printf("what an operator reads -> what it writes; of a norm these are Norm(x + f(x)), the sum x + f(x) and 1 / the deviation of each row\n");
 	size_t d_k = n2d_config_d_k(c), d_v = n2d_config_d_v(c);
-	if (d_k != d_v)
+	if (d_k == d_v)
+		printf("h d_k: h d_v too, which is as wide\n");
+	else
 		printf("K = %zu, the larger of d_k and d_v: queries, keys and values are that wide where they are computed, with zeros beyond their own width\n",
 		       d_k > d_v ? d_k : d_v);
 }

@@ -36,7 +36,8 @@ static void help(void)
 	       "  --init FILE              start from the weights of a model, with its vocabulary and codes where none are given\n"
 	       "  --threads N              (all processors)\n"
 	       "  --isa NAME               instruction set (the best)\n"
-	       "  --profile                at the end, a table of where the steps' time went, by operator\n"
+	       "  --profile                at the end, a table of where the steps' time went, by operator; the update of the weights\n"
+	       "                           by itself then, which otherwise runs beside products when nothing is clipped\n"
 	       "  -q, --quiet              no progress\n\n"
 	       "training (default)\n");
 	n2d_table_help(&n2d_train_options, &defaults, NULL, NULL);
@@ -219,7 +220,7 @@ static int run(struct n2d_session *s)
 	enum n2d_train_end end = n2d_train_run(t);
 	if (s->a->profile) {
 		s->ctx.trace = NULL;
-		printf("%zu steps\n", s->profile.spans);
+		printf("profile of %zu step%s together\n", s->profile.spans, s->profile.spans == 1 ? "" : "s");
 		n2d_profile_print(&s->profile, stdout, t->peak, n2d_peak_bandwidth(&s->ctx));
 	}
 	return conclude(s, end, first);

@@ -108,6 +108,7 @@ struct session {
 	struct n2d_corpus corpus;
 	int learned; /* the model's positions end before --max-source */
 	size_t done; /* lines written */
+	size_t unknown; /* words of them that the vocabulary does not have */
 	double start;
 };
 
@@ -146,8 +147,12 @@ static void print(const struct session *s, const struct n2d_translation *t)
 static void progress(const struct session *s)
 {
 	double t = n2d_now() - s->start;
-	if (!s->a->quiet && !s->a->interactive)
-		fprintf(stderr, "%zu lines in %.1f s, %.1f a second\n", s->done, t, (double)s->done / t);
+	if (s->a->quiet || s->a->interactive)
+		return;
+	fprintf(stderr, "%zu line%s in %.1f s, %.1f a second", s->done, s->done == 1 ? "" : "s", t, (double)s->done / t);
+	if (s->unknown)
+		fprintf(stderr, ", unknown words: %zu", s->unknown);
+	fputc('\n', stderr);
 }
 
 /* What has been read, written out. */
@@ -162,6 +167,7 @@ static int flush(struct session *s)
 	int bad = n2d_translate(t, &s->ctx, &s->bundle.model, c, &s->a->o);
 	for (size_t i = 0; !bad && i < c->pairs; i++, s->done++)
 		print(s, &t[i]);
+	s->unknown += c->unknown[N2D_SOURCE];
 	if (!bad) {
 		n2d_translations_free(t, c->pairs);
 		bad = fflush(stdout) || ferror(stdout) ? n2d_error("standard output: %s", strerror(errno)) : 0;
