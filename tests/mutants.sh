@@ -191,7 +191,7 @@ mutant packed-before-updated src/train/optimiser.c 's/->at >= o->chunks \* N2D_C
 mutant layer-complete-too-soon src/model/stack.c 's/\*r->final = s->sublayers\[i\].at;/*r->final = s->sublayers[i ? i - 1 : i].at;/' tests/test-step
 mutant first-batch-updates src/train/step.c 's/(last \&\& update.squares/(last + 1 \&\& update.squares/' tests/test-step
 mutant pieces-at-the-same-time src/base/threads.c 's/beside \&\& omp_get_thread_num() == omp_get_num_threads() - 1/beside/' tests/test-base
-mutant pieces-beside-few-tasks src/base/threads.c 's/>= N2D_BESIDE_TASKS ?/>= 1 ?/' tests/test-base
+mutant pieces-beside-all src/base/threads.c 's/run(ctx, NULL, tasks/run(ctx, ctx->beside, tasks/' tests/test-base
 mutant trying-is-a-pass src/train/step.c 's/^\to->passes = passes;//' tests/test-train
 mutant output-room-by-even-chunks src/layer/output.c 's/size_t m = most_rows(n, V)/size_t m = chunk_rows(n, V)/' tests/test-transformer
 mutant every-step-observed src/op/recurrent.c 's/j->steps = ctx->trace \&\& ctx->trace->steps/j->steps = ctx->trace != NULL/' tests/test-layers

@@ -242,7 +242,7 @@ static void count_task(void *arg, size_t task, int thread)
 	sched_yield();
 }
 
-/* One thread does them, one after the other, beside tasks that are all done once; and none beside tasks too few, or with one thread. */
+/* One thread does them, one after the other, beside tasks that are all done once; and none beside others, or with one thread. */
 static void pieces_are_done_beside_tasks(void **state)
 {
 	(void)state;
@@ -252,13 +252,13 @@ static void pieces_are_done_beside_tasks(void **state)
 		const struct n2d_beside beside = {pieces_wait, one_piece, &p};
 		assert_int_equal(n2d_ctx_init(&ctx, "scalar", threads), 0);
 		ctx.beside = &beside;
-		n2d_parallel(&ctx, N2D_BESIDE_TASKS * (size_t)ctx.threads - 1, count_task, &p);
+		n2d_parallel(&ctx, 64, count_task, &p);
 		assert_int_equal(p.done, 0);
 		memset(p.tasks, 0, sizeof p.tasks);
 		assert_int_equal(n2d_beside_waits(&ctx), ctx.threads > 1);
 		time_t start = time(NULL);
 		for (int i = 1; i < 3 || (ctx.threads > 1 && p.left && time(NULL) - start < 60); i++) {
-			n2d_parallel(&ctx, 64, count_task, &p);
+			n2d_parallel_beside(&ctx, 64, count_task, &p);
 			for (int k = 0; k < 64; k++)
 				assert_int_equal(p.tasks[k], i);
 		}

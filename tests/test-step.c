@@ -10,7 +10,7 @@
 #include "train/step.h"
 
 /* Rows enough for a product to be cut where something waits beside it, weights for some chunks of Adam's a layer. */
-enum { B = 120, WIDTH = 27, STEPS = 3 };
+enum { B = 180, WIDTH = 27, STEPS = 2 };
 
 static struct n2d_ctx ctx;
 
@@ -104,20 +104,19 @@ static void an_update_beside_gives_the_same_bits(void **state)
 	};
 	size_t beside = 0;
 	int several = 0;
-	for (int threads = 2; threads <= 3; threads++)
-		for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-			struct trained early, late;
-			assert_int_equal(n2d_ctx_init(&ctx, NULL, threads), 0);
-			train(&early, options[i], 1);
-			train(&late, options[i], 0);
-			compare(options[i], &early, &late);
-			assert_int_equal(late.beside, 0);
-			beside += early.beside;
-			several |= ctx.threads > 1; /* not without OpenMP */
-			trained_free(&early);
-			trained_free(&late);
-			n2d_ctx_free(&ctx);
-		}
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+		struct trained early, late;
+		assert_int_equal(n2d_ctx_init(&ctx, NULL, 2 + i % 2), 0);
+		train(&early, options[i], 1);
+		train(&late, options[i], 0);
+		compare(options[i], &early, &late);
+		assert_int_equal(late.beside, 0);
+		beside += early.beside;
+		several |= ctx.threads > 1; /* not without OpenMP */
+		trained_free(&early);
+		trained_free(&late);
+		n2d_ctx_free(&ctx);
+	}
 	assert_true(beside > 0 || !several);
 }
 

@@ -121,22 +121,33 @@ static void parallel(const struct n2d_beside *beside, int threads, size_t tasks,
 }
 #endif
 
-void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
+static void run(const struct n2d_ctx *ctx, const struct n2d_beside *beside, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
 {
 #ifdef _OPENMP
 	if (ctx->threads > 1 && tasks > 1 && !omp_in_parallel()) {
-		parallel(tasks / (size_t)ctx->threads >= N2D_BESIDE_TASKS ? ctx->beside : NULL, ctx->threads, tasks, fn, arg);
+		parallel(beside, ctx->threads, tasks, fn, arg);
 		return;
 	}
 	int thread = omp_in_parallel() ? omp_get_thread_num() : 0;
 #else
 	(void)ctx;
+	(void)beside;
 	int thread = 0;
 #endif
 	uint64_t fp = n2d_fpenv_flush();
 	for (size_t i = 0; i < tasks; i++)
 		fn(arg, i, thread);
 	n2d_fpenv_restore(fp);
+}
+
+void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
+{
+	run(ctx, NULL, tasks, fn, arg);
+}
+
+void n2d_parallel_beside(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg)
+{
+	run(ctx, ctx->beside, tasks, fn, arg);
 }
 
 int n2d_beside_waits(const struct n2d_ctx *ctx) { return ctx->threads > 1 && ctx->beside && ctx->beside->waits(ctx->beside->arg); }

@@ -22,19 +22,20 @@ int n2d_threads_default(void);
 
 /* Calls fn(arg, task, thread) for each task in [0, tasks), thread in [0, ctx->threads). Each thread begins with its share, thread i with
  * the i-th part of the tasks in order, and helps others when it is done: so rows that one operator wrote are read by the next in the
- * thread, and from the caches, that wrote them. Nested calls run in the calling thread. Of N2D_BESIDE_TASKS tasks a thread and more, the last thread
- * first does what waits beside them. */
+ * thread, and from the caches, that wrote them. Nested calls run in the calling thread. */
 void n2d_parallel(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg);
 
-/* Work on memory that can wait, in pieces of a fraction of a millisecond: ctx->beside. One thread does it while others multiply, since one reaches nearly as much
- * of the memory's bandwidth as all; and no longer than half of an n2d_parallel's tasks wait, which the others take from it. */
+/* Work on memory that can wait, in pieces of a millisecond at most: ctx->beside. One thread does it while others multiply, since one reaches nearly as much
+ * of the memory's bandwidth as all. */
 struct n2d_beside {
 	int (*waits)(void *arg); /* is there a piece */
 	void (*piece)(void *arg); /* does it, in one thread at a time, in the order of the pieces */
 	void *arg;
 };
-enum { N2D_BESIDE_TASKS = 4 };
 int n2d_beside_waits(const struct n2d_ctx *ctx);
+/* n2d_parallel whose last thread first does what waits, while half of the tasks or more are left; the others take them meanwhile. For tasks that take some
+ * milliseconds together, and are so small that the threads come out even again. */
+void n2d_parallel_beside(const struct n2d_ctx *ctx, size_t tasks, void (*fn)(void *arg, size_t task, int thread), void *arg);
 
 /* The number of the calling thread inside n2d_parallel and n2d_team, 0 outside. */
 int n2d_thread(void);

@@ -22,9 +22,10 @@
 /* Below this many FLOPs (microseconds) starting threads costs more than it gives. */
 #define SERIAL_FLOPS 5e5
 
-/* While work waits beside a product (base/threads.h) a thread's part is cut, by which the threads come out even again: into so many, of so many FLOPs at least (a tenth of a millisecond). */
+/* Work that waits (n2d_parallel_beside) is done beside products of so many FLOPs a thread, a third of a millisecond and more. Each thread's part is then cut into so many,
+ * by which the threads come out even again. */
+#define BESIDE_FLOPS 8e7
 #define BESIDE_CUTS 8
-#define BESIDE_FLOPS 2e7
 
 /* An element of A is used by N columns, one of B by M rows: by more than this, packing it costs nothing to speak of (2 %). */
 #define PAID_BACK 1024
@@ -43,6 +44,7 @@ struct pass {
 	size_t kc; /* rows of k a step */
 	int a_in_place; /* A is read where it lies */
 	int b_fresh; /* B was packed just before */
+	int beside;  /* something waits to be done beside it */
 	size_t ranges, row_blocks, column_blocks; /* ranges of rows: row_blocks is a multiple of them */
 };
 
@@ -128,14 +130,6 @@ static size_t tile_row(struct range r, size_t mr, size_t i)
 	return before + ceil_div(r.end - before, 2);
 }
 
-/* Parts of each thread's part. */
-static size_t cuts(const struct n2d_ctx *ctx, double flops)
-{
-	if (flops < N2D_BESIDE_TASKS * BESIDE_FLOPS || !n2d_beside_waits(ctx))
-		return 1;
-	return flops < BESIDE_CUTS * BESIDE_FLOPS ? (size_t)(flops / BESIDE_FLOPS) : BESIDE_CUTS;
-}
-
 static void divide(struct pass *p, int threads)
 {
 	size_t mr = p->ctx->k->mr, tiles = ceil_div(p->g->M, mr), panels = ceil_div(p->n1 - p->n0, p->ctx->k->nr);
@@ -149,7 +143,8 @@ static void divide(struct pass *p, int threads)
 	 * thread finds in its own caches the columns that it packed, and in the others' the rest. Rows are cut as evenly as they go, not by whole tiles: of 512
 	 * rows in tiles of 14, one of two threads would have 8 more than the other. */
 	size_t wide = p->b_fresh ? ceil_div(p->g->M, p->ctx->k->nr) + 1 : 8 * tiles;
-	size_t parts = n * (n > 1 ? cuts(p->ctx, flops / (double)n) : 1);
+	p->beside = n > 1 && flops >= BESIDE_FLOPS * (double)n && n2d_beside_waits(p->ctx);
+	size_t parts = p->beside ? BESIDE_CUTS * n : n;
 	if ((tiles >= 4 * n && panels < wide) || panels < n) {
 		p->row_blocks = min(tiles, ceil_div(p->row_blocks, parts) * parts);
 		p->ranges = p->row_blocks % n ? 1 : n;
@@ -300,7 +295,7 @@ static void block(void *arg, size_t task, int thread)
 static void run(struct pass *p, int threads)
 {
 	divide(p, threads);
-	n2d_parallel(p->ctx, p->row_blocks * p->column_blocks, block, p);
+	(p->beside ? n2d_parallel_beside : n2d_parallel)(p->ctx, p->row_blocks * p->column_blocks, block, p);
 }
 
 /* ---- packing B */
