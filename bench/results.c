@@ -221,9 +221,9 @@ int results_choose(struct choice *c, const struct results *r, const char *isa, i
 			return 0;
 	char count[32] = "";
 	if (threads)
-		snprintf(count, sizeof count, " threads=%d", threads);
-	return n2d_error("no row of a layer%s%s%s%s%s%s in what was read (schema layers/1)", isa || threads || pass ? " with" : "", isa ? " isa=" : "",
-			 isa ? isa : "", count, pass ? " pass=" : "", pass ? pass : "");
+		snprintf(count, sizeof count, " --threads %d", threads);
+	return n2d_error("no row of a layer%s%s%s%s%s%s", isa || threads || pass ? " with" : "", isa ? " --isa " : "", isa ? isa : "", count,
+			 pass ? " --pass " : "", pass ? pass : "");
 }
 
 double results_percent(const struct point *p) { return stat_percent(p->limit_seconds, p->seconds); }

@@ -17,8 +17,8 @@
 static const char usage[] =
 	"usage: n2d-bench roof [options] [ID...]\n\n"
 	"Measures the limits: peak multiply-add of every instruction set, and the bandwidth of reading, copying, triad\n"
-	"(z = x + a y) and updating in place over footprints from 8 KiB on. Memory levels are the plateaus of the widest\n"
-	"instruction set's reading curve, whatever sizes the system reports.\n\n"
+	"(z = x + a y) and updating in place over footprints from 8 KiB on. Memory levels are the plateaus of the reading\n"
+	"curve, whatever sizes the system reports.\n\n"
 	"  --isa LIST        instruction sets (default: all this processor has)\n"
 	"  --threads LIST    default: 1 and all\n"
 	"  --samples N       clean samples of each (default 10)\n"

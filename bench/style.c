@@ -9,7 +9,7 @@ static const struct layer_style styles[] = {
 	{"restricted-attention", "restricted", "#009e73", 5},
 	{"rnn", "RNN", "#e69f00", 9},
 	{"lstm", "LSTM", "#d55e00", 11},
-	{"gru", "GRU", "#999933", 13},
+	{"gru", "GRU", "#b8860b", 13},
 	{"convolution", "convolution", "#cc79a7", 4},
 	{"separable-convolution", "separable", "#8b5fbf", 8},
 	{"ffn", "feed-forward", "#666666", 2},

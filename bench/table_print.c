@@ -93,8 +93,7 @@ static void widths(const struct table *t, int *w)
 
 #define PREDICTED \
 	"predicted: where the fitted times cross, beyond the measured lengths too; of two that run side by side, anywhere within\n" \
-	"the fits' errors: what was measured counts. > n: cheaper up to there, or tied (times within 3 %, or within the samples' scatter, are\n" \
-	"one); always: the first is cheaper at every length, nowhere: at none.\n"
+	"the fits' errors: what was measured counts. always: the first is cheaper at every length, nowhere: at none.\n"
 const char table_predicted_note[] = PREDICTED;
 const char table_notes[] =
 	"n, d: exponents of time in length and width, from a sixteenth of the largest size on, with 95 % confidence intervals;\n"
@@ -102,7 +101,7 @@ const char table_notes[] =
 	"its n x n matrix of weights; without the word it goes over them in blocks. sequential: longest chain of\n"
 	"dependent operator calls in the trace. path: fewest mixing steps from the first input to the last output over stacked\n"
 	"layers (convolution: contiguous; dilated). layers: how many are stacked until changing the first input changes the last\n"
-	"output, by running them. -: not traced, n2d-bench paths does. Restricted attention: unless --window says otherwise, n2d-bench layers times a window of 64 positions\n"
+	"output, by running them. Restricted attention: unless --window says otherwise, n2d-bench layers times a window of 64 positions\n"
 	"either side, n2d-bench paths traces one of 8.\n"
 	"limit %: of the speed that the machine allows at most, min(peak, intensity x bandwidth) with intensity = operations a\n"
 	"byte, measured in the same minutes, over the same lengths; without those at which a time beats it by more than 5 %: other work\n"
@@ -125,32 +124,15 @@ static int cross(const struct table *t)
 	return 0;
 }
 
-/* "X than A, B", each X at a new line or item. */
-static void cheaper(const struct table *t, FILE *f, const char *item)
-{
-	int n = 0;
-	for (size_t k = 0; k < t->rows; k++) {
-		int than = 0;
-		for (size_t i = 0; i < t->pairs; i++) {
-			const struct table_pair *p = t->pair + i;
-			if (strcmp(p->a, t->row[k].layer) != 0 || table_crosses(p) || table_unclear(p))
-				continue;
-			if (!than++)
-				fprintf(f, "%s%s than", item, p->a);
-			fprintf(f, "%s %s", than > 1 ? "," : "", p->b);
-			n++;
-		}
-	}
-	fprintf(f, n ? "\n" : " none\n");
-}
-
 /* The pairs in which one stays cheaper, or ties; and those that change places more than once. */
-static void always(const struct table *t, FILE *f, int markdown)
+static void always(const struct table *t, FILE *f)
 {
 	int n = 0;
-	fprintf(f, "\nCheaper throughout or tied (within %.0f %%, or the scatter of the samples), and by the fits up to %d times the largest n:%s", 100 * TABLE_TIE,
-		TABLE_FAR, markdown ? "\n" : "");
-	cheaper(t, f, markdown ? "\n- " : "\n  ");
+	for (size_t i = 0; i < t->pairs; i++)
+		if (!table_crosses(t->pair + i) && !table_unclear(t->pair + i))
+			fprintf(f, "%s %s than %s", n++ ? "," : "", t->pair[i].a, t->pair[i].b);
+	fprintf(f, n ? "\n" : " none\n");
+	n = 0;
 	for (size_t i = 0; i < t->pairs; i++)
 		if (table_unclear(t->pair + i))
 			fprintf(f, "%s %s and %s", n++ ? "," : "\nNo order, they change places more than once:", t->pair[i].a, t->pair[i].b);
@@ -214,7 +196,8 @@ void table_text(const struct table *t, FILE *f)
 		table_pair_cells(p, c);
 		fprintf(f, "  %-48s %6s %10s  %14s %10s\n", names, c[0], c[1], c[2], c[3]);
 	}
-	always(t, f, 0);
+	fprintf(f, "\nCheaper throughout or tied (within %.0f %%, or the scatter of the samples), and by the fits up to %d times the largest n:", 100 * TABLE_TIE, TABLE_FAR);
+	always(t, f);
 }
 
 void table_markdown(const struct table *t, FILE *f)
@@ -250,7 +233,8 @@ void table_markdown(const struct table *t, FILE *f)
 		table_pair_cells(t->pair + i, c);
 		fprintf(f, "| %s, %s | %s | %s | %s | %s |\n", t->pair[i].a, t->pair[i].b, c[0], c[1], c[2], c[3]);
 	}
-	always(t, f, 1);
+	fprintf(f, "\nCheaper throughout or tied (within %.0f %%, or the scatter of the samples), and by the fits up to %d times the largest n:", 100 * TABLE_TIE, TABLE_FAR);
+	always(t, f);
 }
 
 static void csv_value(FILE *f, const struct table *t, const char *layer, const char *other, const char *quantity,

@@ -82,7 +82,7 @@ page 'than the GRU at every length measured \(d = 64\)</span><small>predicted: 5
 run 0 slow --threads 2
 page 'avx2, 2 threads'
 run 2 slow --isa avx512
-err 'no row of a layer with isa=avx512( pass=forward)? in what was read \(schema layers/1\)$'
+err 'no row of a layer with --isa avx512( --pass forward)?$'
 # Where nothing crosses there is no table without rows.
 mkdir single
 awk -F, 'NR == 1 || $2 == "lstm"' slow/layers.csv >single/layers.csv
