@@ -119,7 +119,6 @@ int roof_find_levels(struct roof_levels *l, const struct n2d_ctx *ctx)
 	size_t bytes[MOST], n = 0;
 	double rate[MOST];
 	one.threads = 1;
-	one.k = n2d_isa_best()->k; /* a narrower one reads the first two levels equally fast, and would take them for one */
 	for (double b = 8192; b <= (double)roof_largest() && n < MOST; b *= sqrt(2)) {
 		bytes[n] = (size_t)b & ~(size_t)255;
 		roof_case_init(r + n, &one, ROOF_READ, bytes[n]);

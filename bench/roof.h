@@ -37,7 +37,7 @@ struct roof_levels {
 
 /* The largest footprint of the sweep: 256 MiB, or an eighth of the memory when that is less. */
 size_t roof_largest(void);
-/* Sweeps quickly (half a second), one thread, with the kernels of the widest instruction set, whichever ctx has: levels are the machine's. -1 and a message. */
+/* Sweeps quickly (half a second) with ctx's kernels, one thread. -1 and a message. */
 int roof_find_levels(struct roof_levels *l, const struct n2d_ctx *ctx);
 /* Plateaus of a measured curve, footprints ascending. */
 void roof_plateaus(struct roof_levels *l, const size_t *bytes, const double *rate, size_t n);
