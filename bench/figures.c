@@ -103,6 +103,7 @@ static void data(FILE *f, const char *block, size_t i, const struct series *s, d
 }
 
 static double milliseconds(const struct point *p) { return 1e3 * p->seconds; }
+static double percent(const struct point *p) { return 100 * p->limit_seconds / p->seconds; }
 static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 20); }
 
 static int is_self(const char *layer) { return strcmp(layer, "self-attention") == 0; }
@@ -181,20 +182,14 @@ static int figure_limit(const struct table *t, const struct results *r)
 {
 	struct n2d_out o;
 	struct series s;
-	char what[256];
-	int held_up = 0;
 	FILE *f = script(&o, "limit");
 	if (!f)
 		return -1;
 	for (size_t i = 0; i < t->rows; i++) {
 		results_over_n(&s, r, &t->choice, t->row[i].layer);
-		data(f, "l", i, &s, results_percent);
-		for (size_t k = 0; k < s.n; k++)
-			held_up += s.p[k]->limit_seconds > 0 && isnan(results_percent(s.p[k]));
+		data(f, "l", i, &s, percent);
 	}
-	snprintf(what, sizeof what, "Share of the machine's limit, min(peak, intensity x bandwidth), measured in the same minute%s",
-		 held_up ? "\\n{/*0.85 where other work held up the limit's own measurement, there is no point}" : "");
-	subject(f, what, t->choice.pass, t);
+	subject(f, "Share of the machine's limit, min(peak, intensity x bandwidth), measured in the same minute", t->choice.pass, t);
 	fprintf(f, "set ylabel 'per cent of the limit'\nset yrange [0:110]\nset ytics 20\nset xrange [%.1f:%.1f]\nplot 100 notitle with lines "
 		   "lc rgb '#000000' lw 1", t->n_from / 1.2, t->n_to * 1.2);
 	for (size_t i = 0; i < t->rows; i++) {

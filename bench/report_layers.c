@@ -227,6 +227,7 @@ void report_table1(struct html *h, const struct report *r)
 /* ---- curves over n */
 
 static double milliseconds(const struct point *p) { return 1e3 * p->seconds; }
+static double percent(const struct point *p) { return 100 * p->limit_seconds / p->seconds; }
 static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 20); }
 
 static size_t values(const struct results *r, const struct choice *c, const char *layer, double (*value)(const struct point *),
@@ -234,13 +235,11 @@ static size_t values(const struct results *r, const struct choice *c, const char
 {
 	struct series s;
 	results_over_n(&s, r, c, layer);
-	size_t k = 0;
 	for (size_t i = 0; i < s.n; i++) {
-		x[k] = s.p[i]->n;
-		y[k] = value(s.p[i]);
-		k += !isnan(y[k]);
+		x[i] = s.p[i]->n;
+		y[i] = value(s.p[i]);
 	}
-	return k;
+	return s.n;
 }
 
 /* The same axes on all machines. */
@@ -330,7 +329,7 @@ static void percent_figure(struct html *h, const struct report_machine *m, const
 		   a->x1, 0, a->y1 > 100 ? 120 : 100);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct layer_style *s = layer_style(t->row[i].layer);
-		size_t n = values(&m->results, &t->choice, t->row[i].layer, results_percent, x, y);
+		size_t n = values(&m->results, &t->choice, t->row[i].layer, percent, x, y);
 		chart_curve(&c, x, y, n, s->colour, "solid");
 		chart_curve(&c, x, y, n, s->colour, "dots");
 		if (n)
@@ -430,14 +429,13 @@ void report_time(struct html *h, const struct report *r)
 
 void report_percent(struct html *h, const struct report *r)
 {
-	struct range a = range_of(r, results_percent);
+	struct range a = range_of(r, percent);
 	if (!(a.x1 > 0))
 		return;
 	report_heading(h, "limit", "Per cent of the machine's limit");
 	html(h, "<p>How near each layer comes to the best this machine could do: min(peak, intensity × bandwidth), measured between "
-	     "the layers in the same minutes. The nearer the layers are to each other here, the fairer their comparison. Where a time beats "
-	     "the limit by more than 5 %, other work held up the limit's own measurement, and there is no point.</p>\n");
-	figures(h, r, percent_figure, results_percent);
+	     "the layers in the same minutes. The nearer the layers are to each other here, the fairer their comparison.</p>\n");
+	figures(h, r, percent_figure, percent);
 }
 
 /* ---- memory */

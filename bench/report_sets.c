@@ -94,9 +94,9 @@ void report_paths(struct html *h, const struct report *r)
 
 /* ---- speed of one choice against another */
 
-/* Geometric mean of the times of b over those of a at the shapes both have; NAN without any. doubt: one of them was disturbed. */
+/* Geometric mean of the times of b over those of a at the shapes both have; NAN without any. */
 static double ratio(const struct results *ra, const struct choice *a, const struct results *rb, const struct choice *b,
-		    const char *layer, int *doubt)
+		    const char *layer)
 {
 	enum { MOST = 1024 };
 	const struct point *p[MOST], *q[MOST];
@@ -106,20 +106,18 @@ static double ratio(const struct results *ra, const struct choice *a, const stru
 		for (size_t j = 0; j < m; j++)
 			if (p[i]->n == q[j]->n && p[i]->d == q[j]->d && p[i]->batch == q[j]->batch) {
 				sum += log(q[j]->seconds / p[i]->seconds);
-				*doubt |= results_disturbed(p[i]) || results_disturbed(q[j]);
 				k++;
 			}
 	return k ? exp(sum / (double)k) : NAN;
 }
 
-static void ratio_cell(struct html *h, double value, double most, int doubt)
+static void ratio_cell(struct html *h, double value, double most)
 {
 	html(h, "<td>");
 	if (isnan(value))
 		html(h, "–");
 	else
 		report_bar(h, value / most, as_text("%.2f×", value));
-	report_mark(h, doubt);
 	html(h, "</td>");
 }
 
@@ -145,7 +143,6 @@ static void sets_table(struct html *h, const struct report_machine *m, const str
 {
 	const struct choice *base = set;
 	double most = 1;
-	int doubt = 0;
 	for (size_t j = 1; j < n; j++) /* the narrowest, which comes last, with the fewest threads */
 		if (strcmp(set[j].isa, base->isa) != 0 || set[j].threads < base->threads)
 			base = set + j;
@@ -153,20 +150,16 @@ static void sets_table(struct html *h, const struct report_machine *m, const str
 	for (size_t j = 0; j < n; j++) {
 		html(h, "<th>$<br>$ thread$</th>", set[j].isa, as_text("%d", set[j].threads), set[j].threads > 1 ? "s" : "");
 		for (size_t i = 0; i < t->rows; i++)
-			most = fmax(most, ratio(&m->results, set + j, &m->results, base, t->row[i].layer, &doubt));
+			most = fmax(most, ratio(&m->results, set + j, &m->results, base, t->row[i].layer));
 	}
 	html(h, "</tr></thead><tbody>\n");
 	for (size_t i = 0; i < t->rows; i++) {
 		html(h, "<tr><td>$</td>", t->row[i].layer);
-		for (size_t j = 0; j < n; j++) {
-			doubt = 0;
-			double times = ratio(&m->results, set + j, &m->results, base, t->row[i].layer, &doubt);
-			ratio_cell(h, times, most, doubt);
-		}
+		for (size_t j = 0; j < n; j++)
+			ratio_cell(h, ratio(&m->results, set + j, &m->results, base, t->row[i].layer), most);
 		html(h, "</tr>\n");
 	}
 	html(h, "</tbody></table></div>\n");
-	report_marks(h);
 }
 
 void report_sets(struct html *h, const struct report *r)
@@ -181,8 +174,8 @@ void report_sets(struct html *h, const struct report *r)
 			continue;
 		if (!begun++) {
 			report_heading(h, "sets", "Instruction sets and threads side by side");
-			html(h, "<p>Times as fast as the narrowest instruction set on the fewest threads, $: the geometric mean over "
-			     "the shapes that both were measured on.</p>\n", strcmp(t->choice.pass, "train") == 0 ? "forward and backward" : "forward");
+			html(h, "<p>Times as fast as the narrowest instruction set on the fewest threads: the geometric mean over "
+			     "the shapes that both were measured on.</p>\n");
 		}
 		report_subject(h, r, i);
 		sets_table(h, m, t, set, n);
@@ -196,7 +189,6 @@ void report_machines(struct html *h, const struct report *r)
 {
 	const struct report_machine *first = r->machine;
 	double most = 1;
-	int doubt = 0;
 	if (r->machines < 2 || !first->forward.rows)
 		return;
 	report_heading(h, "machines", "Side by side");
@@ -207,7 +199,7 @@ void report_machines(struct html *h, const struct report *r)
 		html(h, "<th>$</th><th>limit</th>", r->machine[i].name);
 		for (size_t j = 0; j < first->forward.rows; j++)
 			most = fmax(most, ratio(&r->machine[i].results, &r->machine[i].forward.choice, &first->results,
-						&first->forward.choice, first->forward.row[j].layer, &doubt));
+						&first->forward.choice, first->forward.row[j].layer));
 	}
 	html(h, "</tr></thead><tbody>\n");
 	for (size_t j = 0; j < first->forward.rows; j++) {
@@ -218,15 +210,13 @@ void report_machines(struct html *h, const struct report *r)
 			const struct table_row *row = NULL;
 			for (size_t k = 0; k < t->rows; k++)
 				row = strcmp(t->row[k].layer, layer) == 0 ? t->row + k : row;
-			doubt = 0;
-			double times = row ? ratio(&r->machine[i].results, &t->choice, &first->results, &first->forward.choice, layer, &doubt) : NAN;
-			ratio_cell(h, times, most, doubt);
+			ratio_cell(h, row ? ratio(&r->machine[i].results, &t->choice, &first->results, &first->forward.choice,
+						  layer) : NAN, most);
 			html(h, "<td>$</td>", row && row->percent.median > 0 ? as_text("%.0f %%", row->percent.median) : "–");
 		}
 		html(h, "</tr>\n");
 	}
 	html(h, "</tbody></table></div>\n");
-	report_marks(h);
 	for (size_t i = 0; i < r->machines; i++)
 		report_commands(h, r, i, "layers/1");
 }

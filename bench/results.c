@@ -226,14 +226,6 @@ int results_choose(struct choice *c, const struct results *r, const char *isa, i
 			 pass ? " --pass " : "", pass ? pass : "");
 }
 
-double results_percent(const struct point *p) { return stat_percent(p->limit_seconds, p->seconds); }
-
-int results_disturbed(const struct point *p)
-{
-	size_t clean = p->samples - p->dirty;
-	return stat_disturbed(clean, clean + p->disturbed);
-}
-
 size_t results_all(const struct point **p, size_t most, const struct results *r, const struct choice *c, const char *layer)
 {
 	size_t n = 0;

@@ -58,10 +58,6 @@ void results_over_n(struct series *s, const struct results *r, const struct choi
 void results_over_d(struct series *s, const struct results *r, const struct choice *c, const char *layer);
 /* Seconds of a series over n, at this n: a straight line between its points on log axes; NAN outside. */
 double results_at(const struct series *s, double n);
-/* Per cent of the limit (stat_percent). */
-double results_percent(const struct point *p);
-/* Fewer of its samples were clean than were wanted. */
-int results_disturbed(const struct point *p);
 /* Every point of the layer. */
 size_t results_all(const struct point **p, size_t most, const struct results *r, const struct choice *c, const char *layer);
 /* The layers there are, in the order of n2d_layer_kinds. */

@@ -25,12 +25,6 @@ static double *sorted_copy(const double *x, size_t n)
 	return s;
 }
 
-double stat_percent(double limit, double seconds)
-{
-	double percent = 100 * limit / seconds;
-	return percent > 0 && percent <= 105 ? percent : NAN;
-}
-
 double stat_median(const double *x, size_t n)
 {
 	double *s = sorted_copy(x, n), m = middle(s, n);

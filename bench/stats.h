@@ -16,9 +16,6 @@ struct stat_summary stat_summarise(const double *x, size_t n);
 /* Of `all` samples so many were clean: fewer than wanted, as at most as many are taken again as were wanted. */
 static inline int stat_disturbed(size_t clean, size_t all) { return 2 * clean < all; }
 
-/* Per cent of the limit that a time reached. NAN without a limit, and where it is beaten by more than 5 %: other work held up what it was measured by. */
-double stat_percent(double limit, double seconds);
-
 /* The middle value, or the mean of the two middle ones. n > 0. */
 double stat_median(const double *x, size_t n);
 

@@ -104,11 +104,9 @@ static void percent_row(struct table_row *row, const struct series *s)
 {
 	double x[SERIES_MOST];
 	size_t k = 0;
-	for (size_t i = 0; i < s->n; i++) {
-		double percent = results_percent(s->p[i]);
-		if (s->p[i]->n * SLOPE_SPAN >= s->p[s->n - 1]->n && !isnan(percent))
-			x[k++] = percent;
-	}
+	for (size_t i = 0; i < s->n; i++)
+		if (s->p[i]->n * SLOPE_SPAN >= s->p[s->n - 1]->n)
+			x[k++] = 100 * s->p[i]->limit_seconds / s->p[i]->seconds;
 	row->percent = stat_summarise(x, k);
 }
 
@@ -129,8 +127,10 @@ static void make_row(struct table_row *row, const char *layer, const struct resu
 	row->n_to = s.p[s.n - 1]->n;
 	slopes(&row->n_whole, &row->n_mixing, &s, 0);
 	percent_row(row, &s);
-	for (size_t i = 0; i < s.n; i++)
-		row->disturbed |= results_disturbed(s.p[i]);
+	for (size_t i = 0; i < s.n; i++) {
+		size_t clean = s.p[i]->samples - s.p[i]->dirty;
+		row->disturbed |= stat_disturbed(clean, clean + s.p[i]->disturbed);
+	}
 	results_over_d(&s, r, c, layer);
 	row->at_n = s.at;
 	slopes(&row->d_whole, &row->d_mixing, &s, 1);

@@ -75,7 +75,7 @@ void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL])
 	}
 	snprintf(c[11], TABLE_CELL, "%.0f", r->percent.median);
 	snprintf(c[12], TABLE_CELL, "%.0f..%.0f", r->percent.min, r->percent.max);
-	if (!(r->percent.median > 0)) /* no limit, or none that was not held up */
+	if (!(r->percent.median > 0)) /* nan: interrupted; 0: --no-limits */
 		snprintf(c[11], TABLE_CELL, "-"), snprintf(c[12], TABLE_CELL, "-");
 }
 
@@ -104,8 +104,7 @@ const char table_notes[] =
 	"output, by running them. Restricted attention: unless --window says otherwise, n2d-bench layers times a window of 64 positions\n"
 	"either side, n2d-bench paths traces one of 8.\n"
 	"limit %: of the speed that the machine allows at most, min(peak, intensity x bandwidth) with intensity = operations a\n"
-	"byte, measured in the same minutes, over the same lengths; without those at which a time beats it by more than 5 %: other work\n"
-	"held up what it was measured by.\n" PREDICTED;
+	"byte, measured in the same minutes, over the same lengths.\n" PREDICTED;
 
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL])
 {
