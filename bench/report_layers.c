@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/limits.h"
 #include "bench/report.h"
 #include "bench/style.h"
 
@@ -115,9 +116,6 @@ static void tiles_table1(struct html *h, const struct table_row *self, const str
 		     as_text("stated: %s | %s", a[8], b[8]), 0);
 }
 
-/* Shown as more than 100 %. */
-static int beyond(double percent) { return percent >= 100.5; }
-
 static void tile_percent(struct html *h, const struct table *t)
 {
 	double least = INFINITY, most = 0;
@@ -130,7 +128,7 @@ static void tile_percent(struct html *h, const struct table *t)
 		}
 	if (most > 0)
 		tile(h, as_text("%.0f..%.0f %%", least, most), "of what this machine can do at most, the least and the best tuned "
-		     "layer", "min(peak, intensity × bandwidth), measured in the same minutes", doubt || beyond(most));
+		     "layer", "min(peak, intensity × bandwidth), measured in the same minutes", doubt || table_beyond(most));
 }
 
 static void tiles(struct html *h, const struct table *t)
@@ -183,7 +181,7 @@ static void table1_row(struct html *h, const struct table_row *row)
 				   as_text("%s (%s–%.0f)", c[11], as_text("%.0f", row->percent.min), row->percent.max));
 		else
 			html_formula(h, strcmp(c[i], "-") == 0 ? "–" : c[i]);
-		report_mark(h, (!i && row->disturbed) || (i == 11 && beyond(row->percent.max)));
+		report_mark(h, (!i && row->disturbed) || (i == 11 && table_beyond(row->percent.max)));
 		html(h, "</td>");
 	}
 	html(h, "</tr>\n");
@@ -201,6 +199,8 @@ static void table1(struct html *h, const struct table *t)
 		table1_row(h, t->row + i);
 	html(h, "</tbody></table></div>\n");
 	report_marks(h);
+	if (*t->beaten.text)
+		html(h, "<p class=\"notes\">Per cents of the limit leave out $: $.</p>\n", t->beaten.text, LIMIT_BEATEN_NOTE);
 	html(h, "<details><summary>What the columns mean</summary><p class=\"notes\">$</p></details>\n",
 	     table_notes);
 }
@@ -227,7 +227,7 @@ void report_table1(struct html *h, const struct report *r)
 /* ---- curves over n */
 
 static double milliseconds(const struct point *p) { return 1e3 * p->seconds; }
-static double percent(const struct point *p) { return 100 * p->limit_seconds / p->seconds; }
+static double percent(const struct point *p) { return p->percent; }
 static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 20); }
 
 static size_t values(const struct results *r, const struct choice *c, const char *layer, double (*value)(const struct point *),
@@ -323,19 +323,24 @@ static void time_figure(struct html *h, const struct report_machine *m, const st
 static void percent_figure(struct html *h, const struct report_machine *m, const struct table *t, const struct range *a)
 {
 	struct chart c;
-	double x[SERIES_MOST], y[SERIES_MOST];
+	static struct where hidden;
+	double x[SERIES_MOST], y[SERIES_MOST], top = a->y1 > 100 ? 120 : 100;
 	caption(h, as_text("Share of the limit, %s", pass_text(t)), t);
-	chart_open(&c, h, as_text("Per cent of the limit against length, %s", pass_text(t)), "per cent of the limit", 0, a->x0,
-		   a->x1, 0, a->y1 > 100 ? 120 : 100);
+	chart_open(&c, h, as_text("Per cent of the limit against length, %s", pass_text(t)), "per cent of the limit", 0, a->x0, a->x1, 0, top);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct layer_style *s = layer_style(t->row[i].layer);
 		size_t n = values(&m->results, &t->choice, t->row[i].layer, percent, x, y);
 		chart_curve(&c, x, y, n, s->colour, "solid");
 		chart_curve(&c, x, y, n, s->colour, "dots");
+		while (n && isnan(y[n - 1])) /* the name stands beside the last point that has a limit */
+			n--;
 		if (n)
 			chart_name(&c, y[n - 1], report_marked(s->name, t->row[i].disturbed), s->colour);
 	}
 	chart_close(&c);
+	table_hidden(&hidden, t, &m->results, top);
+	if (*hidden.text)
+		html(h, "<p class=\"notes\">Not shown: $ ($).</p>\n", hidden.text, TABLE_HIDDEN_NOTE);
 }
 
 typedef void figure(struct html *h, const struct report_machine *m, const struct table *t, const struct range *a);

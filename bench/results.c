@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "bench/csv.h"
+#include "bench/limits.h"
 #include "bench/stats.h"
 #include "layer/layer.h"
 
@@ -21,7 +22,7 @@ static void *grow(void *p, size_t n, size_t size)
 }
 
 enum { L_LAYER, L_ISA, L_PASS, L_TEXTS, L_THREADS = L_TEXTS, L_BATCH, L_N, L_D, L_CLEAN, L_SECONDS, L_MIXING, L_LIMIT, L_MEMORY,
-       L_COLUMNS, L_PEAK = L_COLUMNS, L_ALL }; /* L_PEAK: -1 in files without it */
+       L_COLUMNS, L_PEAK = L_COLUMNS, L_FLOPS, L_ALL }; /* from L_PEAK on: -1 in files without it */
 static const char *const layer_columns[L_COLUMNS] = {"layer", "isa", "pass", "threads", "batch", "n", "d", "clean", "seconds",
 						     "mixing_seconds", "limit_seconds", "memory_bytes"};
 
@@ -84,8 +85,9 @@ static int read_layer_row(struct results *r, const struct csv *c, size_t row, co
 	for (int i = L_TEXTS; i < L_COLUMNS; i++)
 		if (i == L_LIMIT ? number_or_nan(c, row, column[i], v + i) : csv_number(c, row, column[i], v + i))
 			return -1;
-	key.peak = NAN;
-	if (check_layer_row(c, row, column, v) || (column[L_PEAK] >= 0 && number_or_nan(c, row, column[L_PEAK], &key.peak)))
+	key.peak = key.flops = NAN;
+	if (check_layer_row(c, row, column, v) || (column[L_PEAK] >= 0 && number_or_nan(c, row, column[L_PEAK], &key.peak)) ||
+	    (column[L_FLOPS] >= 0 && number_or_nan(c, row, column[L_FLOPS], &key.flops)))
 		return -1;
 	snprintf(key.layer, sizeof key.layer, "%s", csv_text(c, row, column[L_LAYER]));
 	snprintf(key.isa, sizeof key.isa, "%s", csv_text(c, row, column[L_ISA]));
@@ -113,6 +115,7 @@ static int read_layers(struct results *r, const struct csv *c)
 		return -1;
 	r->files++;
 	column[L_PEAK] = csv_column(c, "peak_flops_per_s");
+	column[L_FLOPS] = csv_column(c, "flops");
 	int program = csv_column(c, "program"); /* peers' times are for n2d-bench table --peers */
 	for (int want_clean = 1; want_clean >= 0; want_clean--) /* disturbed samples count where there are no others */
 		for (size_t row = 0; row < c->rows; row++)
@@ -122,6 +125,8 @@ static int read_layers(struct results *r, const struct csv *c)
 		struct point *p = r->point + i;
 		p->seconds = stat_median(p->sample, p->samples);
 		p->mixing_seconds = stat_median(p->mixing, p->samples);
+		p->beaten = limit_beaten(p->flops, p->seconds, p->peak);
+		p->percent = p->beaten ? NAN : 100 * p->limit_seconds / p->seconds;
 	}
 	return 0;
 }

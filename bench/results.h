@@ -12,7 +12,9 @@ struct point {
 	int threads;
 	double batch, n, d;
 	double seconds, mixing_seconds, limit_seconds, memory_bytes;
-	double peak; /* multiply-add FLOP/s measured beside it; NAN: not */
+	double peak, flops; /* multiply-add FLOP/s measured beside it, those of one call; NAN: not told */
+	double percent; /* of the limit; NAN: there is none */
+	int beaten;     /* it is more than the peak beside it, which then was disturbed: so there is no limit */
 	double *sample, *mixing; /* the clean ones; the disturbed ones when there are no others */
 	size_t samples, dirty;   /* dirty of them are disturbed */
 	size_t disturbed;        /* and so many of all there were */

@@ -105,9 +105,17 @@ static void percent_row(struct table_row *row, const struct series *s)
 	double x[SERIES_MOST];
 	size_t k = 0;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->p[i]->n * SLOPE_SPAN >= s->p[s->n - 1]->n)
-			x[k++] = 100 * s->p[i]->limit_seconds / s->p[i]->seconds;
+		if (s->p[i]->n * SLOPE_SPAN >= s->p[s->n - 1]->n && !s->p[i]->beaten)
+			x[k++] = s->p[i]->percent;
 	row->percent = stat_summarise(x, k);
+}
+
+/* What the notes below the table tell of a layer. */
+static void notes_row(struct table *t, const struct series *s, const char *layer)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->p[i]->beaten)
+			where_add(&t->beaten, layer, s->p[i]->n, "");
 }
 
 static void make_row(struct table_row *row, const char *layer, const struct results *r, const struct choice *c)
@@ -136,6 +144,23 @@ static void make_row(struct table_row *row, const char *layer, const struct resu
 	slopes(&row->d_whole, &row->d_mixing, &s, 1);
 	fit_row(row, r, c);
 	path_row(row, r);
+}
+
+void table_hidden(struct where *w, const struct table *t, const struct results *r, double top)
+{
+	struct series s;
+	char percent[32];
+	memset(w, 0, sizeof *w);
+	for (size_t i = 0; i < t->rows; i++) {
+		results_over_n(&s, r, &t->choice, t->row[i].layer);
+		for (size_t k = 0; k < s.n; k++) {
+			int beyond = s.p[k]->percent > top;
+			snprintf(percent, sizeof percent, beyond ? " (%.0f %%)" : "", s.p[k]->percent);
+			if (beyond || s.p[k]->beaten)
+				where_add(w, t->row[i].layer, s.p[k]->n, percent);
+		}
+	}
+	where_end(w);
 }
 
 int table_fit_shown(const struct table_row *r) { return r->lengths > sizeof r->fit.c / sizeof *r->fit.c; }
@@ -227,10 +252,14 @@ void table_make(struct table *t, const struct results *r, const struct choice *c
 	peak_range(t, r);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct table_row *row = t->row + i;
+		struct series s;
 		make_row(t->row + i, layer[i], r, c);
+		results_over_n(&s, r, c, layer[i]);
+		notes_row(t, &s, layer[i]);
 		t->n_to = fmax(t->n_to, row->n_to);
 		t->n_from = i ? fmin(t->n_from, row->n_from) : row->n_from;
 	}
+	where_end(&t->beaten);
 	for (size_t i = 0; i < t->rows; i++)
 		for (size_t j = i + 1; j < t->rows; j++)
 			make_pair(t, r, t->row + i, t->row + j);

@@ -7,6 +7,7 @@
 #include "bench/fit.h"
 #include "bench/results.h"
 #include "bench/stats.h"
+#include "bench/where.h"
 
 /* How a count grows with n: the simplest of constant, a + b log2 n, a + b n that describes it best. */
 struct growth {
@@ -27,7 +28,7 @@ struct table_row {
 	size_t lengths;
 	struct growth sequential_found, path_found, dilated_found, perturbed_found;
 	int disturbed; /* a point over n has fewer clean samples than were wanted */
-	struct stat_summary percent; /* of the limit, over the lengths of at least SLOPE_SPAN of the longest */
+	struct stat_summary percent; /* of the limit, over the lengths of at least SLOPE_SPAN of the longest at which there is one */
 };
 
 struct table_pair {
@@ -47,6 +48,7 @@ struct table {
 	size_t rows, pairs;
 	double n_from, n_to; /* of all rows */
 	double peak_low, peak_high; /* FLOP/s, of all measurements beside the layers; 0: none */
+	struct where beaten; /* faster than the peak beside it, which was disturbed: no per cent of it is shown */
 	struct table_row row[ROWS_MOST];
 	struct table_pair pair[PAIRS_MOST];
 };
@@ -61,6 +63,9 @@ struct table {
 enum { TABLE_FAR = 16 };
 
 void table_make(struct table *t, const struct results *r, const struct choice *c);
+/* What a figure of the per cents up to `top` cannot show: those beyond, with their value, and those that have no limit. */
+void table_hidden(struct where *w, const struct table *t, const struct results *r, double top);
+#define TABLE_HIDDEN_NOTE "per cents beyond the frame, and without a number what has no limit, since the peak beside it was disturbed"
 /* Does the fit rest on more lengths than it has coefficients? Then it is drawn, between the first and the last of them, and crossings are predicted from it. */
 int table_fit_shown(const struct table_row *r);
 void table_text(const struct table *t, FILE *f);
@@ -74,6 +79,8 @@ void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL]);
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL]);
 /* Does one overtake the other somewhere, by measurement or by the fits? */
 int table_crosses(const struct table_pair *p);
+/* Shown as more than 100 %. */
+int table_beyond(double percent);
 /* They change places more than once. */
 int table_unclear(const struct table_pair *p);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/limits.h"
 #include "bench/table.h"
 
 void growth_text(const struct growth *g, char *text, size_t size)
@@ -52,6 +53,8 @@ int table_unclear(const struct table_pair *p) { return isnan(p->n); }
 
 int table_crosses(const struct table_pair *p) { return !table_unclear(p) && ((isfinite(p->n) && p->n > 0) || p->predicted <= TABLE_FAR * p->to); }
 
+int table_beyond(double percent) { return percent >= 100.5; }
+
 static const char *const head[TABLE_CELLS] = {"layer", "stated", "n: mixing", "n: whole", "d: mixing", "d: whole", "sequential", "measured",
 					"path", "measured", "layers", "limit %", "(range)"};
 
@@ -74,8 +77,8 @@ void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL])
 		growth_text(&r->dilated_found, c[9] + used + 2, TABLE_CELL - used - 2);
 	}
 	snprintf(c[11], TABLE_CELL, "%.0f", r->percent.median);
-	snprintf(c[12], TABLE_CELL, "%.0f..%.0f", r->percent.min, r->percent.max);
-	if (!(r->percent.median > 0)) /* nan: interrupted; 0: --no-limits */
+	snprintf(c[12], TABLE_CELL, "%.0f..%.0f%s", r->percent.min, r->percent.max, table_beyond(r->percent.max) ? " *" : "");
+	if (!(r->percent.median > 0)) /* nan: interrupted; 0: --no-limits, or no length has a limit */
 		snprintf(c[11], TABLE_CELL, "-"), snprintf(c[12], TABLE_CELL, "-");
 }
 
@@ -139,6 +142,18 @@ static void always(const struct table *t, FILE *f)
 		putc('\n', f);
 }
 
+/* Shares of a limit that cannot be. */
+static void limits(const struct table *t, FILE *f)
+{
+	int above = 0;
+	for (size_t i = 0; i < t->rows; i++)
+		above |= table_beyond(t->row[i].percent.max);
+	if (above)
+		fprintf(f, "*: more than the limit: what is bound by memory has some of it nearer than it was measured for, or the limit was disturbed.\n");
+	if (*t->beaten.text)
+		fprintf(f, "limit %% leaves out %s: " LIMIT_BEATEN_NOTE ".\n", t->beaten.text);
+}
+
 /* How steady the machine was. */
 static void peak(const struct table *t, FILE *f)
 {
@@ -176,6 +191,7 @@ void table_text(const struct table *t, FILE *f)
 	}
 	fprintf(f, "\n%s", table_notes);
 	disturbed(t, f);
+	limits(t, f);
 	peak(t, f);
 	fprintf(f, "\nT = c0 + c1 n d^2 + c2 n^2 d, fitted to all shapes by relative error\n  %-28s %12s %12s %12s %8s\n", "layer",
 		"c0 us", "c1 ps", "c2 ps", "error");
@@ -222,6 +238,7 @@ void table_markdown(const struct table *t, FILE *f)
 	}
 	fprintf(f, "\n\n%s", table_notes);
 	disturbed(t, f);
+	limits(t, f);
 	peak(t, f);
 	if (cross(t))
 		fprintf(f, "\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
@@ -275,7 +292,7 @@ void table_csv(const struct table *t, FILE *f)
 		csv_growth(f, t, r, "path", r->path, &r->path_found);
 		csv_growth(f, t, r, "path_dilated", r->path, &r->dilated_found);
 		csv_growth(f, t, r, "perturbed", r->path, &r->perturbed_found);
-		csv_value(f, t, r->layer, "", "percent_of_limit", "", r->percent.median, r->percent.mad);
+		csv_value(f, t, r->layer, "", "percent_of_limit", "", r->percent.n ? r->percent.median : NAN, r->percent.mad);
 		csv_value(f, t, r->layer, "", "disturbed", "", r->disturbed, NAN);
 	}
 	for (size_t i = 0; i < t->pairs; i++) {

@@ -68,6 +68,39 @@ for figure in time limit; do
 	grep -q "title 'rnn, disturbed'" "$scratch/figures/$figure.gp" && ! grep -q "self-attention, disturbed" "$scratch/figures/$figure.gp" && good ||
 		bad "$figure: rnn alone is disturbed"
 done
+# More FLOP/s than the peak beside it has no per cent of the limit: neither in the table nor in the figure, and both tell of it. Beyond the frame for
+# another reason the figure tells the value, and the table marks it.
+beaten() { # FIRST LENGTH
+	awk -F, -v OFS=, -v from="$1" 'NR == 1 {print $0, "peak_flops_per_s,flops"; next}
+		{over = $2 == "rnn" && $7 >= from; if (over) $12 = 2.5 * $10; print $0, 1e9, (over ? 2.5 : .1) * 1e9 * $10}' "$scratch/laws.csv" >"$scratch/beaten.csv"
+}
+beaten 1024
+for format in text markdown; do
+	run 0 ./n2d-bench table --format $format "$scratch/beaten.csv"
+	[ $format = text ] && out '^rnn .* 10 +10\.\.10$' || out '^\| rnn .*\| 10 \| 10\.\.10 \|$'
+	out '^limit % leaves out rnn at n = 1024, 2048, 4096: more FLOP/s than the peak'
+	! grep -qE '250|\*:' "$scratch/out" && good || bad "$what: a per cent of a limit that is none"
+done
+./n2d-bench figures --out "$scratch/figures" "$scratch/beaten.csv" >/dev/null 2>&1
+cp "$scratch/figures/limit.gp" "$scratch/out"
+what='limit.gp of beaten.csv'
+out '^set xlabel .*Not shown: rnn at n = 1024, 2048, 4096 \('
+out '^2048 NaN$'
+beaten 1
+run 0 ./n2d-bench table --format markdown "$scratch/beaten.csv"
+out '^\| rnn .*\| - \| - \|$'
+run 0 ./n2d-bench table --format csv "$scratch/beaten.csv"
+out '^table/1,scalar,1,forward,rnn,,percent_of_limit,"",nan,'
+awk -F, -v OFS=, '$2 == "rnn" && $7 >= 2048 {$12 = 2.5 * $10} {print}' "$scratch/laws.csv" >"$scratch/beyond.csv"
+run 0 ./n2d-bench table --format markdown "$scratch/beyond.csv"
+out '^\| rnn .*\| 10 \| 10\.\.250 \* \|$'
+out '^\*: more than the limit'
+./n2d-bench figures --out "$scratch/figures" "$scratch/beyond.csv" >/dev/null 2>&1
+cp "$scratch/figures/limit.gp" "$scratch/out"
+what='limit.gp of beyond.csv'
+out '^set xlabel .*Not shown: rnn at n = 2048 \(250 %\), 4096 \(250 %\) \('
+run 0 ./n2d-bench table --format markdown "$scratch/laws.csv"
+! grep -qE 'leaves out|\*:' "$scratch/out" && good || bad "$what: tells of limits that are beaten"
 # Fits through fewer lengths than they need predict nothing.
 awk -F, 'NR == 1 || $7 <= 64' "$scratch/laws.csv" >"$scratch/short.csv"
 run 0 ./n2d-bench table --format markdown "$scratch/short.csv"
