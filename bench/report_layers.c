@@ -280,7 +280,7 @@ static void caption(struct html *h, const char *what, const struct table *t)
 	     threads_text(t->choice.threads));
 }
 
-static const char *pass_text(const struct table *t)
+const char *report_pass(const struct table *t)
 {
 	return strcmp(t->choice.pass, "train") == 0 ? "forward and backward" : "forward";
 }
@@ -302,8 +302,8 @@ static void time_figure(struct html *h, const struct report_machine *m, const st
 	double x[SERIES_MOST], y[SERIES_MOST];
 	struct series self;
 	results_over_n(&self, &m->results, &t->choice, "self-attention");
-	caption(h, as_text("Time of a layer, %s", pass_text(t)), t);
-	chart_open(&c, h, as_text("Time against length, %s", pass_text(t)), "milliseconds", 1, a->x0, a->x1, a->y0, a->y1);
+	caption(h, as_text("Time of a layer, %s", report_pass(t)), t);
+	chart_open(&c, h, as_text("Time against length, %s", report_pass(t)), "milliseconds", 1, a->x0, a->x1, a->y0, a->y1);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct layer_style *s = layer_style(t->row[i].layer);
 		size_t n = values(&m->results, &t->choice, t->row[i].layer, milliseconds, x, y);
@@ -325,8 +325,8 @@ static void percent_figure(struct html *h, const struct report_machine *m, const
 	struct chart c;
 	static struct where hidden;
 	double x[SERIES_MOST], y[SERIES_MOST], top = a->y1 > 100 ? 120 : 100;
-	caption(h, as_text("Share of the limit, %s", pass_text(t)), t);
-	chart_open(&c, h, as_text("Per cent of the limit against length, %s", pass_text(t)), "per cent of the limit", 0, a->x0, a->x1, 0, top);
+	caption(h, as_text("Share of the limit, %s", report_pass(t)), t);
+	chart_open(&c, h, as_text("Per cent of the limit against length, %s", report_pass(t)), "per cent of the limit", 0, a->x0, a->x1, 0, top);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct layer_style *s = layer_style(t->row[i].layer);
 		size_t n = values(&m->results, &t->choice, t->row[i].layer, percent, x, y);

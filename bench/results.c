@@ -200,6 +200,12 @@ double results_at(const struct series *s, double n)
 	return NAN;
 }
 
+int results_disturbed(const struct point *p)
+{
+	size_t clean = p->samples - p->dirty;
+	return stat_disturbed(clean, clean + p->disturbed);
+}
+
 static int fits(const struct choice *c, const struct point *p)
 {
 	return (!c->isa || strcmp(p->isa, c->isa) == 0) && (!c->pass || strcmp(p->pass, c->pass) == 0) &&

@@ -39,6 +39,8 @@ int results_read(struct results *r, const char *file);
 /* Those files, or when there are none what `make bench` writes under results/local/. */
 int results_read_all(struct results *r, char **file, int files);
 void results_free(struct results *r);
+/* Has it fewer clean samples than were wanted? */
+int results_disturbed(const struct point *p);
 
 /* The points of one line of a diagram. */
 struct choice {

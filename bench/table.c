@@ -135,10 +135,8 @@ static void make_row(struct table_row *row, const char *layer, const struct resu
 	row->n_to = s.p[s.n - 1]->n;
 	slopes(&row->n_whole, &row->n_mixing, &s, 0);
 	percent_row(row, &s);
-	for (size_t i = 0; i < s.n; i++) {
-		size_t clean = s.p[i]->samples - s.p[i]->dirty;
-		row->disturbed |= stat_disturbed(clean, clean + s.p[i]->disturbed);
-	}
+	for (size_t i = 0; i < s.n; i++)
+		row->disturbed |= results_disturbed(s.p[i]);
 	results_over_d(&s, r, c, layer);
 	row->at_n = s.at;
 	slopes(&row->d_whole, &row->d_mixing, &s, 1);

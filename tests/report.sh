@@ -79,6 +79,10 @@ awk -F, -v OFS=, '$2 == "lstm" {$10 = 3e-6 * $7 * ($7 == 4096 ? 1.4 : 1); print;
 run 0 near
 page 'than the LSTM at every length measured \(d = 64\)</span><small>predicted: 37[0-9]*; what was measured counts</small>'
 page 'than the GRU at every length measured \(d = 64\)</span><small>predicted: 5000, beyond the measured lengths</small>'
+page '^<p class="soft">Pass: forward</p>'
+awk -F, 'NR == 1 || $4 == "train"' slow/layers.csv >near/layers.csv
+run 0 near
+page '^<p class="soft">Pass: forward and backward</p>'
 run 0 slow --threads 2
 page 'avx2, 2 threads'
 run 2 slow --isa avx512
@@ -261,7 +265,10 @@ page '</span>50 %</td>'
 page '<td>5000\.0<sup>†</sup></td>'
 page '2\.00×<sup>†</sup></td>'
 page '>b: Library 2\.1 \(SkylakeX\)</p>'
-[ "$(grep -c '^<p class="notes">† ' report.html)" = 9 ] && good || bad "$what: the sign is to be explained once in each of nine places"
+[ "$(grep -c '^<p class="notes">† ' report.html)" = 10 ] && good || bad "$what: the sign is to be explained once in each of ten places"
+[ "$(grep -c '^<tr><td>\(lstm\|self-attention\)</td>.*<td><span class="bar">.*0×<sup>†</sup></td></tr>' report.html)" = 2 ] && good || bad "$what: instruction sets and threads have no sign"
+run 0 disturbed slow
+[ "$(sed -n '/id="machines"/,/<h2/p' report.html | grep -c '^<tr>.*×<sup>†</sup></td><td>50 %<sup>†</sup></td>')" = 2 ] && good || bad "$what: machines side by side have no sign"
 run 0 slow
 no '†'
 # So has a share of more than the limit, in the tile and in the table.
