@@ -208,12 +208,17 @@ cp slow/layers.csv roofed
 echo '{"schema": "n2d-machine/1", "levels_measured": [{"name": "L1", "read_gbytes_per_s": 3}]}' >roofed/layers.json
 run 0 roofed
 ! grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h" || page '<dt>L1</dt><dd>3 GB/s read'
+no 'Memory, as measured with'
+sed -i 's/"levels_measured"/"levels_measured_with": "avx2", &/' roofed/layers.json
+run 0 roofed
+! grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h" || page '<h4>Memory, as measured with avx2</h4>'
 (
 	echo schema,id,kernel,isa,threads,level,seconds,clean,flops,bytes
 	echo roof/1,peak,fma_peak,avx2,1,,1,1,2e9,0
 	awk 'BEGIN {for (i = 1; i <= 600; i++) printf "roof/1,%d,stream_read,avx2,%d,%d,1,1,0,%de9\n", i, 1 + i % 2, 1 + (i > 300), i}'
 ) >roofed/roof.csv
 run 0 roofed
+page 'Levels are counted from the fastest, as they were found'
 page '<td class="left">L1</td><td>1</td><td>300\.0</td>'
 page '<td class="left">memory</td><td>2</td><td>599\.0</td>'
 no '3 GB/s read'
