@@ -72,13 +72,12 @@ static const struct table_pair *pair_of(const struct table *t, const char *a, co
 /* What the fits predict, beside what was measured: whether it was beyond that, or says something else. "": they predict nothing. */
 static const char *predicted_text(const struct table_pair *p)
 {
-	char c[4][TABLE_CELL];
-	int beyond = p->predicted > p->to, same = beyond == !!isinf(p->n) && p->predicted > 0;
+	char fits[TABLE_CELL];
 	if (isnan(p->predicted))
 		return "";
-	table_pair_cells(p, c);
-	return as_text("predicted: %s%s%s", c[1], beyond && isdigit((unsigned char)c[1][0]) ? ", beyond the measured lengths" : "",
-		       same ? "" : "; what was measured counts");
+	table_predicted(p, fits);
+	return as_text("predicted: %s%s%s", fits, p->predicted > p->to && isdigit((unsigned char)*fits) ? ", beyond the measured lengths" : "",
+		       table_contradicted(p) ? "; what was measured counts" : "");
 }
 
 static void tile_crossing(struct html *h, const struct table *t, const char *other)
@@ -90,8 +89,9 @@ static void tile_crossing(struct html *h, const struct table *t, const char *oth
 	const char *name = layer_style(other)->name;
 	const char *fits = predicted_text(p);
 	if (isinf(p->n))
-		tile(h, as_text("n ≤ %.0f", p->to),
-		     as_text("Self-attention is faster than the %s at every length measured (d = %.0f)", name, t->row[0].at_d), fits, doubt);
+		tile(h, as_text("n ≤ %.0f", p->ties.last),
+		     as_text("Self-attention is faster than the %s at every length measured%s (d = %.0f)", name,
+			     p->ties.n ? " that tells them apart" : "", t->row[0].at_d), fits, doubt);
 	else if (p->n > 0)
 		tile(h, as_text("n = %.0f..%.0f", p->bracket[0], p->bracket[1]),
 		     as_text("Between these measured lengths the %s becomes faster than self-attention (d = %.0f)", name, t->row[0].at_d),
@@ -393,10 +393,10 @@ static void crossings(struct html *h, const struct table *t, int of_attention)
 static void crossing_table(struct html *h, const struct table *t)
 {
 	crossings(h, t, 1);
-	html(h, "<p class=\"notes\">$</p>\n<details><summary>The other pairs, and the fits</summary>\n", table_predicted_note);
+	html(h, "<p class=\"notes\">$</p>\n<details><summary>The other pairs, and the fits</summary>\n", table_pair_note);
 	crossings(h, t, 0);
 	html(h, "<p class=\"notes\">Pairs that are not listed do not cross: one is faster throughout, by "
-	     "the fits up to $ times the largest n, or they change places more than once, which is noise.</p>\n"
+	     "the fits up to $ times the largest n, or they change places more than once, which is noise, or are tied.</p>\n"
 		"<div class=\"scroll\"><table><thead><tr><th>T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d</th><th>c0, "
 			"µs</th><th>c1, ps</th><th>c2, ps</th>"
 		"<th>error</th></tr></thead><tbody>\n", as_text("%d", TABLE_FAR));

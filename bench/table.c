@@ -202,6 +202,12 @@ static int fit_mixing(struct fit *f, const struct results *r, const struct choic
 	return fit_cost(f, q, n);
 }
 
+static struct table_ties ties(const double *n, const double *a, const double *b, const double *tie, size_t k)
+{
+	size_t last = 0, count = fit_ties(a, b, tie, k, &last);
+	return (struct table_ties){count, n[last]};
+}
+
 static void make_pair(struct table *t, const struct results *r, const struct table_row *x, const struct table_row *y)
 {
 	struct series a, b;
@@ -213,10 +219,13 @@ static void make_pair(struct table *t, const struct results *r, const struct tab
 	if (k < 2)
 		return;
 	int first_below = fit_first_below(v[WHOLE], v[OTHER_WHOLE], v[TIE], k), swap = first_below > 0; /* the first is cheaper where lengths are short */
+	const struct table_row *first = swap ? y : x, *second = swap ? x : y;
+	*p = (struct table_pair){.a = first->layer, .b = second->layer, .from = n[0], .to = n[k - 1], .lengths = k, .bracket = {NAN, NAN},
+				 .n = NAN, .predicted = NAN, .mixing = NAN, .mixing_predicted = NAN};
+	t->pairs++;
+	p->ties = ties(n, v[WHOLE], v[OTHER_WHOLE], v[TIE], k);
 	if (!first_below)
 		return;
-	const struct table_row *first = swap ? y : x, *second = swap ? x : y;
-	*p = (struct table_pair){first->layer, second->layer, n[k - 1], {NAN, NAN}, NAN, NAN, NAN, NAN};
 	p->n = fit_crossing(n, v[WHOLE + swap], v[WHOLE + !swap], v[TIE], k, p->bracket);
 	struct fit f, g;
 	int shown = table_fit_shown(x) && table_fit_shown(y);
@@ -224,10 +233,12 @@ static void make_pair(struct table *t, const struct results *r, const struct tab
 		p->predicted = fit_crossing_predicted(&first->fit, &second->fit, a.at);
 	if (!fit_mixing(&f, r, &t->choice, first->layer) && !fit_mixing(&g, r, &t->choice, second->layer)) {
 		p->mixing = fit_crossing(n, v[MIXING + swap], v[MIXING + !swap], v[MIXING_TIE], k, NULL);
+		p->mixing_ties = ties(n, v[MIXING], v[OTHER_MIXING], v[MIXING_TIE], k);
+		if (p->mixing_ties.n == k)
+			p->mixing = NAN;
 		if (shown)
 			p->mixing_predicted = fit_crossing_predicted(&f, &g, a.at);
 	}
-	t->pairs++;
 }
 
 static void peak_range(struct table *t, const struct results *r)

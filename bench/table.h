@@ -33,7 +33,12 @@ struct table_row {
 
 struct table_pair {
 	const char *a, *b; /* a is cheaper at short lengths */
-	double to;                                     /* the longest length both were measured at */
+	double from, to;                               /* the lengths both were measured at */
+	size_t lengths;
+	struct table_ties {
+		size_t n;    /* at so many of the lengths neither is cheaper; at all: there is no n* */
+		double last; /* the longest at which one is */
+	} ties, mixing_ties;
 	double bracket[2];                             /* of n, the measured lengths that it lies between */
 	double n, predicted, mixing, mixing_predicted; /* n*; INFINITY: a stays cheaper; NAN: unclear, mixing not measured, or too few lengths to predict from */
 };
@@ -71,10 +76,13 @@ int table_fit_shown(const struct table_row *r);
 void table_text(const struct table *t, FILE *f);
 void table_markdown(const struct table *t, FILE *f);
 void table_csv(const struct table *t, FILE *f);
+/* The last part of these: who overtakes whom. */
+void table_pairs_text(const struct table *t, FILE *f);
+void table_pairs_markdown(const struct table *t, FILE *f);
 
 /* The same as cells: a row's as Markdown has them; a pair's n* measured, predicted, of the mixing part measured, predicted. */
 enum { TABLE_CELLS = 13, TABLE_CELL = 40 };
-extern const char table_notes[], table_predicted_note[]; /* of the columns; of the predicted ones, the last of these */
+extern const char table_notes[], table_pair_note[]; /* of the columns, of rows and of pairs */
 void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL]);
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL]);
 /* Does one overtake the other somewhere, by measurement or by the fits? */
@@ -83,5 +91,10 @@ int table_crosses(const struct table_pair *p);
 int table_beyond(double percent);
 /* They change places more than once. */
 int table_unclear(const struct table_pair *p);
+/* At no measured length is one cheaper. */
+int table_tied(const struct table_pair *p);
+/* What the fits predict of the whole, and whether something else was measured. */
+void table_predicted(const struct table_pair *p, char text[TABLE_CELL]);
+int table_contradicted(const struct table_pair *p);
 
 #endif

@@ -142,6 +142,9 @@ static void test_crossing(void **state)
 	assert_int_equal(fit_first_below(square, line, tie, 4), -1);
 	assert_int_equal(fit_first_below(tied, line, tie, 2), 0);
 	const double through[] = {2, 6.01, 13, 70}; /* below, tie, above: between the first and the third */
+	size_t last = 9;
+	assert_true(fit_ties(tied, line, tie, 4, &last) == 2 && last == 3);
+	assert_true(fit_ties(tied, line, tie, 2, &last) == 2 && last == 3);
 	double between[2], crossed = fit_crossing(n, through, line, tie, 4, between);
 	assert_true(between[0] == 64 && between[1] == 256 && crossed > 64 && crossed < 256);
 	const double restless[] = {2, 7, 11, 70}; /* below, above, below, above */
