@@ -77,6 +77,20 @@ static int print_line(const struct layer_case *l)
 	return limit_beaten(l->work.flops, s.median, l->limit.peak);
 }
 
+/* What the marks at the lines of a table mean, where there are some. */
+static void print_marks(const struct layer_case *l, size_t n, size_t first)
+{
+	int disturbed = 0, limit = 0;
+	for (size_t i = first; i < n; i++)
+		if (same_table(l + i, l + first) && l[i].c.samples) {
+			int own = sample_disturbed(&l[i].c); /* comes before that of the limit */
+			disturbed |= own;
+			limit |= !own && l[i].limit.disturbed;
+		}
+	fputs(disturbed ? "disturbed: " SAMPLE_DISTURBED_NOTE ".\n" : "", stdout);
+	fputs(limit ? "limit disturbed: the same of the peak or the bandwidth, so that the per cents can be too high.\n" : "", stdout);
+}
+
 static int missing(const struct layer_case *l) { return !l->out && l->c.why[0]; }
 
 /* Of one instruction set; of one layer of it, when not whole. */
@@ -158,6 +172,7 @@ void layer_print(struct layer_case *l, size_t n)
 		for (size_t j = i; j < n; j++)
 			if (same_table(l + i, l + j) && l[j].c.samples)
 				beaten |= print_line(l + j);
+		print_marks(l, n, i);
 		fputs(beaten ? "limit -: " LIMIT_BEATEN_NOTE ".\n" : "", stdout);
 	}
 	print_missing(l, n);

@@ -12,6 +12,7 @@
 #include "bench/bench.h"
 #include "bench/options.h"
 #include "bench/report.h"
+#include "bench/sample.h"
 
 static const char usage[] =
 	"usage: n2d-bench report [options] [NAME=][CSV|DIRECTORY]... [-o report.html]\n\n"
@@ -121,8 +122,7 @@ const char *report_marked(const char *name, int disturbed)
 void report_marks(struct html *h)
 {
 	if (marked)
-		html(h, "<p class=\"notes\">† Disturbed: other work used the processors during more than half of the samples, so that fewer "
-			"clean ones were had than wanted; or it is more than the peak beside it, which then was. Do not rely on it.</p>\n");
+		html(h, "<p class=\"notes\">† Disturbed: $. Or it is more than the peak beside it, which then was.</p>\n", SAMPLE_DISTURBED_NOTE);
 	marked = 0;
 }
 

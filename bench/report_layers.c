@@ -199,6 +199,8 @@ static void table1(struct html *h, const struct table *t)
 		table1_row(h, t->row + i);
 	html(h, "</tbody></table></div>\n");
 	report_marks(h);
+	if (*t->disturbed.text)
+		html(h, "<p class=\"notes\">Disturbed: $.</p>\n", t->disturbed.text);
 	if (*t->beaten.text)
 		html(h, "<p class=\"notes\">Per cents of the limit leave out $: $.</p>\n", t->beaten.text, LIMIT_BEATEN_NOTE);
 	html(h, "<details><summary>What the columns mean</summary><p class=\"notes\">$</p></details>\n",

@@ -113,9 +113,13 @@ static void percent_row(struct table_row *row, const struct series *s)
 /* What the notes below the table tell of a layer. */
 static void notes_row(struct table *t, const struct series *s, const char *layer)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (s->p[i]->beaten)
-			where_add(&t->beaten, layer, s->p[i]->n, "");
+	for (size_t i = 0; i < s->n; i++) {
+		const struct point *p = s->p[i];
+		if (results_disturbed(p))
+			where_add(&t->disturbed, layer, p->n, p->dirty == p->samples ? " (none clean)" : "");
+		if (p->beaten)
+			where_add(&t->beaten, layer, p->n, "");
+	}
 }
 
 static void make_row(struct table_row *row, const char *layer, const struct results *r, const struct choice *c)
@@ -268,6 +272,7 @@ void table_make(struct table *t, const struct results *r, const struct choice *c
 		t->n_to = fmax(t->n_to, row->n_to);
 		t->n_from = i ? fmin(t->n_from, row->n_from) : row->n_from;
 	}
+	where_end(&t->disturbed);
 	where_end(&t->beaten);
 	for (size_t i = 0; i < t->rows; i++)
 		for (size_t j = i + 1; j < t->rows; j++)

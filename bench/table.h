@@ -53,6 +53,7 @@ struct table {
 	size_t rows, pairs;
 	double n_from, n_to; /* of all rows */
 	double peak_low, peak_high; /* FLOP/s, of all measurements beside the layers; 0: none */
+	struct where disturbed; /* fewer clean samples than wanted, and where there is none */
 	struct where beaten; /* faster than the peak beside it, which was disturbed: no per cent of it is shown */
 	struct table_row row[ROWS_MOST];
 	struct table_pair pair[PAIRS_MOST];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench/limits.h"
+#include "bench/sample.h"
 #include "bench/table.h"
 
 void growth_text(const struct growth *g, char *text, size_t size)
@@ -105,11 +106,8 @@ static void peak(const struct table *t, FILE *f)
 /* What a mark at a row means, where there is one. */
 static void disturbed(const struct table *t, FILE *f)
 {
-	for (size_t i = 0; i < t->rows; i++)
-		if (t->row[i].disturbed) {
-			fprintf(f, "disturbed: other work used the processors, so that at some length fewer clean samples were had than wanted. Do not rely on it.\n");
-			return;
-		}
+	if (*t->disturbed.text)
+		fprintf(f, "disturbed: %s: " SAMPLE_DISTURBED_NOTE ".\n", t->disturbed.text);
 }
 
 void table_text(const struct table *t, FILE *f)

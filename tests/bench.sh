@@ -134,6 +134,11 @@ sed '1d; s/"[^"]*"/id/' "$scratch/roof.csv" | tr , ' ' | awk 'NR == FNR {want[$1
 out '^1 0$'
 goes ./n2d-bench layers $small --no-limits
 out '^  rnn +2 +4 +[0-9.]+ +[0-9.]+% +[0-9.]+ +[0-9.]+ +- '
+# A mark is explained below the table.
+goes ./n2d-bench layers --layer rnn --n 2,4 --d 4,8 --isa scalar --threads 1 --samples 3
+for mark in 'disturbed' 'limit disturbed'; do
+	! grep -qE "[0-9-]  $mark\$" "$scratch/out" || out "^$mark: "
+done
 # What was left out takes a line a layer, or one for all of an instruction set, and the way out is told.
 goes ./n2d-bench layers --layer convolution,rnn --width 2 --n 2..8 --d 4,8 --isa scalar --threads 1,2 --samples 1 --no-limits
 sed -n '/^not measured/,$p' "$scratch/out" >"$scratch/block"
