@@ -292,7 +292,7 @@ int bench_figures(int argc, char **argv)
 			return fputs(usage, stdout), N2D_EXIT_OK;
 	if (parse(argc, argv) || results_read_all(&r, argv + optind, argc - optind))
 		return bench_usage_error("figures");
-	if (results_choose(&c, &r, opt.isa, (int)opt.threads, opt.pass)) {
+	if (results_choose(&c, &r, opt.isa, (int)opt.threads, opt.pass, 1)) {
 		results_free(&r);
 		return bench_usage_error("figures");
 	}

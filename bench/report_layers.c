@@ -199,6 +199,8 @@ static void table1(struct html *h, const struct table *t)
 		table1_row(h, t->row + i);
 	html(h, "</tbody></table></div>\n");
 	report_marks(h);
+	if (!t->paths)
+		html(h, "<p class=\"notes\">$.</p>\n", TABLE_NO_PATHS);
 	if (*t->disturbed.text)
 		html(h, "<p class=\"notes\">Disturbed: $.</p>\n", t->disturbed.text);
 	if (*t->beaten.text)

@@ -216,7 +216,7 @@ static int make(struct table *t, const struct results *r, const char *isa, int t
 	struct choice c;
 	for (size_t i = 0; i < r->points; i++)
 		if (strcmp(r->point[i].pass, pass) == 0) {
-			if (results_choose(&c, r, isa, threads, pass))
+			if (results_choose(&c, r, isa, threads, pass, 0))
 				return -1;
 			table_make(t, r, &c);
 			return 0;

@@ -150,9 +150,19 @@ static int read_paths(struct results *r, const struct csv *c)
 	return 0;
 }
 
+static void name_file(struct results *r, const char *file)
+{
+	size_t used = strlen(r->names), left = sizeof r->names - used;
+	if (strlen(file) + sizeof ", ..." < left)
+		snprintf(r->names + used, left, "%s%s", used ? ", " : "", file);
+	else if (used < 4 || strcmp(r->names + used - 4, " ...") != 0)
+		snprintf(r->names + used, left, "%s", " ...");
+}
+
 int results_read(struct results *r, const char *file)
 {
 	struct csv c;
+	name_file(r, file);
 	if (csv_read(&c, file))
 		return -1;
 	const char *schema = csv_schema(&c);
@@ -212,7 +222,7 @@ static int fits(const struct choice *c, const struct point *p)
 	       (!c->threads || p->threads == c->threads);
 }
 
-int results_choose(struct choice *c, const struct results *r, const char *isa, int threads, const char *pass)
+int results_choose(struct choice *c, const struct results *r, const char *isa, int threads, const char *pass, int asked)
 {
 	*c = (struct choice){isa, pass, threads};
 	for (size_t i = 0; i < r->points && !c->isa; i++)
@@ -233,8 +243,9 @@ int results_choose(struct choice *c, const struct results *r, const char *isa, i
 	char count[32] = "";
 	if (threads)
 		snprintf(count, sizeof count, " --threads %d", threads);
-	return n2d_error("no row of a layer%s%s%s%s%s%s", isa || threads || pass ? " with" : "", isa ? " --isa " : "", isa ? isa : "", count,
-			 pass ? " --pass " : "", pass ? pass : "");
+	const char *option = asked && pass ? " --pass " : "", *of = !asked && pass ? " of pass " : "", *which = pass ? pass : "";
+	return n2d_error("%s: no row of a layer%s%s%s%s%s%s%s%s", r->names, of, *of ? which : "", isa || threads || *option ? " with" : "", isa ? " --isa " : "",
+			 isa ? isa : "", count, option, *option ? which : "");
 }
 
 size_t results_all(const struct point **p, size_t most, const struct results *r, const struct choice *c, const char *layer)

@@ -31,6 +31,7 @@ struct results {
 	size_t points, files;
 	struct path_point *path;
 	size_t paths;
+	char names[300]; /* of all files that were read, for messages */
 };
 
 /* Adds a file of schema layers/1, of it the points that no file before had, or paths/1; others that the benchmark writes (roof/1, kernels/1) are read and passed over.
@@ -48,8 +49,8 @@ struct choice {
 	int threads;
 };
 /* The first instruction set of the file, one thread (or the fewest there are), forward, where not asked for otherwise.
- * -1 and a message when nothing fits. */
-int results_choose(struct choice *c, const struct results *r, const char *isa, int threads, const char *pass);
+ * -1 and a message when nothing fits; asked: pass is of an option --pass. */
+int results_choose(struct choice *c, const struct results *r, const char *isa, int threads, const char *pass, int asked);
 
 enum { SERIES_MOST = 64 };
 struct series {

@@ -261,6 +261,7 @@ void table_make(struct table *t, const struct results *r, const struct choice *c
 	const char *layer[ROWS_MOST];
 	memset(t, 0, sizeof *t);
 	t->choice = *c;
+	t->paths = r->paths > 0;
 	t->rows = results_layers(layer, ROWS_MOST, r, c);
 	peak_range(t, r);
 	for (size_t i = 0; i < t->rows; i++) {

@@ -51,6 +51,7 @@ enum { ROWS_MOST = 16, PAIRS_MOST = ROWS_MOST * ROWS_MOST / 2 };
 struct table {
 	struct choice choice;
 	size_t rows, pairs;
+	int paths; /* path lengths were read */
 	double n_from, n_to; /* of all rows */
 	double peak_low, peak_high; /* FLOP/s, of all measurements beside the layers; 0: none */
 	struct where disturbed; /* fewer clean samples than wanted, and where there is none */
@@ -83,6 +84,7 @@ void table_pairs_markdown(const struct table *t, FILE *f);
 
 /* The same as cells: a row's as Markdown has them; a pair's n* measured, predicted, of the mixing part measured, predicted. */
 enum { TABLE_CELLS = 13, TABLE_CELL = 40 };
+#define TABLE_NO_PATHS "sequential, path and layers: not measured, no file of n2d-bench paths was given"
 extern const char table_notes[], table_pair_note[]; /* of the columns, of rows and of pairs */
 void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL]);
 void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL]);

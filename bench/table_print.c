@@ -127,6 +127,7 @@ void table_text(const struct table *t, FILE *f)
 		fputs(t->row[i].disturbed ? "  disturbed\n" : "\n", f);
 	}
 	fprintf(f, "\n%s", table_notes);
+	fputs(t->paths ? "" : TABLE_NO_PATHS ".\n", f);
 	disturbed(t, f);
 	limits(t, f);
 	peak(t, f);
@@ -162,6 +163,7 @@ void table_markdown(const struct table *t, FILE *f)
 		}
 	}
 	fprintf(f, "\n\n%s", table_notes);
+	fputs(t->paths ? "" : TABLE_NO_PATHS ".\n", f);
 	disturbed(t, f);
 	limits(t, f);
 	peak(t, f);

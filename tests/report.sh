@@ -68,6 +68,9 @@ taken() { # FILE
 }
 taken slow/layers.csv
 taken slow/paths.csv
+no 'no file of n2d-bench paths'
+run 0 slow/layers.csv
+page '<p class="notes">sequential, path and layers: not measured, no file of n2d-bench paths was given\.</p>'
 # A fit is drawn between the first and the last measured length, and from more lengths than it has coefficients.
 mkdir few
 awk -F, 'NR == 1 || ($2 == "lstm" ? $7 <= 64 : $7 > 16 && $7 <= 256)' slow/layers.csv >few/layers.csv
@@ -91,7 +94,7 @@ page '<td>self-attention</td><td class="left">lstm</td><td>&gt; 512 ~</td><td>[0
 run 0 slow --threads 2
 page 'avx2, 2 threads'
 run 2 slow --isa avx512
-err 'no row of a layer with --isa avx512( --pass forward)?$'
+err 'slow/layers\.csv, slow/paths\.csv: no row of a layer of pass forward with --isa avx512$'
 # Where nothing crosses there is no table without rows.
 mkdir single
 awk -F, 'NR == 1 || $2 == "lstm"' slow/layers.csv >single/layers.csv

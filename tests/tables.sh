@@ -30,6 +30,20 @@ if [ -w /dev/full ]; then
 	code=$?
 	[ $code = 1 ] && good || bad "n2d-bench table to a full disk: exit code $code, should be 1"
 fi
+printf 'schema,layer,n,sequential,layers,path,perturbed\npaths/1,rnn,16,16,1,16,1\npaths/1,rnn,32,32,1,32,1\npaths/1,rnn,64,64,1,64,1\n' >"$scratch/paths.csv"
+for command in table "figures --out $scratch/none"; do
+	run 2 ./n2d-bench $command "$scratch/paths.csv"
+	err "^n2d-bench [a-z]*: $scratch/paths\.csv: no row of a layer"
+	run 2 ./n2d-bench $command "$scratch/layers.csv" --isa avx2 --threads 3 --pass train
+	err "layers\.csv: no row of a layer with --isa avx2 --threads 3 --pass train"
+done
+# Without path lengths the columns of them say why they are empty.
+for format in text markdown; do
+	run 0 ./n2d-bench table --format $format "$scratch/layers.csv"
+	out '^sequential, path and layers: not measured, no file of n2d-bench paths was given\.$'
+	run 0 ./n2d-bench table --format $format "$scratch/layers.csv" "$scratch/paths.csv"
+	! grep -q 'no file of' "$scratch/out" && good || bad "$what: path lengths are there"
+done
 # Times that follow laws, n^2 ns and 300 n ns at half and a tenth of the limit: exponents, crossover and per cent come from the file.
 awk -v c=$columns 'function row(layer, s, share) {
 		printf "layers/1,%s,scalar,forward,1,1,%d,64,1,%g,%g,%g,%d\n", layer, n, s, s, share * s, 4 * n
