@@ -71,7 +71,7 @@ static int print_line(const struct layer_case *l)
 	double percent = limit_percent(&l->limit, &l->work, s.median);
 	if (percent > 0)
 		snprintf(limit, sizeof limit, "%.0f%%", percent);
-	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %6s %10s%s\n", name_of(l, name), l->shape.n, l->shape.c.D,
+	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %6s  %10s%s\n", name_of(l, name), l->shape.n, l->shape.c.D,
 	       1e6 * s.median, 100 * s.mad / s.median, mixing, l->work.flops / s.median / 1e9, limit, memory,
 	       sample_mark(&l->c, l->limit.disturbed));
 	return limit_beaten(l->work.flops, s.median, l->limit.peak);
@@ -165,7 +165,7 @@ void layer_print(struct layer_case *l, size_t n)
 			first &= !(same_table(l + i, l + j) && l[j].c.samples);
 		if (!first || !l[i].c.samples)
 			continue;
-		printf("\n%s, %d thread%s, %s\n  %-28s %6s %6s %12s %6s %12s %9s %6s %10s\n", l[i].c.ctx->k->isa, l[i].c.ctx->threads,
+		printf("\n%s, %d thread%s, %s\n  %-28s %6s %6s %12s %6s %12s %9s %6s  %10s\n", l[i].c.ctx->k->isa, l[i].c.ctx->threads,
 		       l[i].c.ctx->threads > 1 ? "s" : "", l[i].train ? "forward + backward" : "forward", "layer", "n", "d",
 		       "median us", "+-", "mixing us", "GFLOP/s", "limit", "memory MiB");
 		int beaten = 0;

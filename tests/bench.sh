@@ -134,6 +134,7 @@ sed '1d; s/"[^"]*"/id/' "$scratch/roof.csv" | tr , ' ' | awk 'NR == FNR {want[$1
 out '^1 0$'
 goes ./n2d-bench layers $small --no-limits
 out '^  rnn +2 +4 +[0-9.]+ +[0-9.]+% +[0-9.]+ +[0-9.]+ +- '
+out '^  layer +n +d  .*[^ ] {2,}limit {2,}memory MiB$'
 # A mark is explained below the table.
 goes ./n2d-bench layers --layer rnn --n 2,4 --d 4,8 --isa scalar --threads 1 --samples 3
 for mark in 'disturbed' 'limit disturbed'; do
