@@ -185,6 +185,52 @@ if command -v gnuplot >/dev/null; then
 			good || bad "$what: no time.svg"
 	done
 fi
+# Colours: each two of them lie apart, for readers who see all colours and for those who lack a kind of cone (Machado et al. 2009), on a white page
+# and lifted by two fifths on a dark one, and from the page itself. Distances are CIE76's.
+what='colours of bench/style.c'
+sed -n 's/.*{"[a-z-]*", "[^"]*", "#\([0-9a-f]*\)".*/\1/p' "${srcdir:-.}/bench/style.c" | awk '
+	function channel(hex, i) {
+		return (16 * (index(digits, substr(hex, i, 1)) - 1) + index(digits, substr(hex, i + 1, 1)) - 1) / 255
+	}
+	function lab(hex, lift, eye, at, i, j, v, m, x, l) { # into L[at, 1..3]
+		for (i = 1; i <= 3; i++) {
+			x = lift + (1 - lift) * channel(hex, 2 * i - 1)
+			l[i] = x <= .04045 ? x / 12.92 : ((x + .055) / 1.055) ^ 2.4
+		}
+		split(cones[eye], m)
+		for (i = 1; i <= 3; i++)
+			v[i] = m[3 * i - 2] * l[1] + m[3 * i - 1] * l[2] + m[3 * i] * l[3]
+		for (i = 1; i <= 3; i++)
+			v[i] = v[i] < 0 ? 0 : v[i] > 1 ? 1 : v[i]
+		split(".43389 .37622 .18991 .21267 .71515 .07218 .01772 .10947 .87291", m)
+		for (i = 1; i <= 3; i++) {
+			x = m[3 * i - 2] * v[1] + m[3 * i - 1] * v[2] + m[3 * i] * v[3]
+			l[i] = x > .008856 ? x ^ (1 / 3) : 7.787 * x + 16 / 116
+		}
+		L[at, 1] = 116 * l[2] - 16; L[at, 2] = 500 * (l[1] - l[2]); L[at, 3] = 200 * (l[2] - l[3])
+	}
+	{colour[NR] = $1}
+	END {
+		digits = "0123456789abcdef"
+		cones[1] = "1 0 0 0 1 0 0 0 1"
+		cones[2] = ".152286 1.052583 -.204868 .114503 .786281 .099216 -.003882 -.048116 1.051998"
+		cones[3] = ".367322 .860646 -.227968 .280085 .672501 .047413 -.011820 .042940 .968881"
+		cones[4] = "1.255528 -.076749 -.178779 -.078411 .930809 .147602 .004733 .691367 .303900"
+		for (eye = 1; eye <= 4; eye++)
+			for (lift = 0; lift < .5; lift += .4) {
+				for (i = 1; i <= NR; i++)
+					lab(colour[i], lift, eye, i)
+				lab(lift ? "14171b" : "ffffff", 0, eye, 0)
+				for (i = 0; i <= NR; i++)
+					for (j = i + 1; j <= NR; j++) {
+						far = sqrt((L[i, 1] - L[j, 1]) ^ 2 + (L[i, 2] - L[j, 2]) ^ 2 + (L[i, 3] - L[j, 3]) ^ 2)
+						if (far < (i ? 8 : 25))
+							printf "%s and %s: %.1f apart\n", colour[i], colour[j], far
+					}
+			}
+		print NR " colours"
+	}' >"$scratch/out"
+[ "$(cat "$scratch/out")" = '9 colours' ] && good || bad "$what: too near"
 # A figure that fails leaves none, and is the last that make bench does.
 mkdir "$scratch/fails"
 printf '#!/bin/sh\n: >time.svg\nexit 1\n' >"$scratch/fails/gnuplot"
