@@ -150,7 +150,8 @@ static void introduce(struct html *h, const struct report *r)
 		"Need” (Vaswani et al. 2017) compares in its Table 1, timed on ");
 	for (size_t i = 0; i < r->machines; i++) {
 		const char *cpu = report_cpu(r->machine + i);
-		html(h, *cpu ? "$<b>$</b> ($)" : "$<b>$</b>", i ? ", " : "", r->machine[i].name, cpu);
+		int more = *cpu && strcmp(cpu, r->machine[i].name) != 0;
+		html(h, more ? "$<b>$</b> ($)" : "$<b>$</b>", i ? ", " : "", r->machine[i].name, cpu);
 	}
 	html(h, " by n2d-bench $.</p>\n<nav>", PACKAGE_VERSION);
 	for (size_t i = 0; i < sections; i++)

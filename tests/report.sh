@@ -114,6 +114,19 @@ page '<h3>fast</h3>'
 run 0 before=slow/layers.csv after=fast/layers.csv -o two.html
 grep -q 'timed on <b>before</b>, <b>after</b>' two.html && good || bad "$what: names"
 
+# What is called local is called as its processor, where that is known, unless another is called so.
+mkdir results
+cp -r slow results/local
+run 0 results/local
+page 'timed on <b>local</b> by'
+echo '{"schema": "n2d-machine/1", "cpu": "Processor X"}' >results/local/layers.json
+if grep -q 'HAVE_JANSSON 1' "$OLDPWD/config.h"; then
+	run 0 results/local fast
+	page 'timed on <b>Processor X</b>, <b>fast</b> by'
+	page '<h3>Processor X</h3>'
+	run 0 "Processor X=fast" results/local
+	page 'timed on <b>Processor X</b>, <b>local</b> \(Processor X\) by'
+fi
 # Files of two machines in one directory are not one machine; named apart they are two.
 mkdir mixed
 cp slow/layers.csv fast/paths.csv mixed
