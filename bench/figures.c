@@ -86,6 +86,21 @@ static int draw(const char *name)
 
 static int finish(struct n2d_out *o, const char *name) { return n2d_out_commit(o) || draw(name) ? -1 : 0; }
 
+/* A text under the axis, in lines that the picture has room for. */
+static void below(FILE *f, const char *text)
+{
+	enum { LINE = 130 };
+	fprintf(f, "set xlabel \"sequence length n");
+	for (size_t n; *text; text += n + (text[n] == ' ')) {
+		n = strlen(text);
+		if (n > LINE)
+			for (n = LINE; n > 1 && text[n] != ' ';)
+				n--;
+		fprintf(f, "\\n{/*0.8 %.*s}", (int)n, text);
+	}
+	fprintf(f, "\"\n");
+}
+
 /* pass: of the figure, or NULL for several. */
 static void subject(FILE *f, const char *what, const char *pass, const struct table *t)
 {
@@ -98,12 +113,12 @@ static void data(FILE *f, const char *block, size_t i, const struct series *s, d
 {
 	fprintf(f, "$%s%zu << EOD\n", block, i);
 	for (size_t k = 0; k < s->n; k++)
-		fprintf(f, "%.0f %.6g\n", s->p[k]->n, value(s->p[k]));
+		fprintf(f, isnan(value(s->p[k])) ? "%.0f NaN\n" : "%.0f %.6g\n", s->p[k]->n, value(s->p[k]));
 	fprintf(f, "EOD\n");
 }
 
 static double milliseconds(const struct point *p) { return 1e3 * p->seconds; }
-static double percent(const struct point *p) { return 100 * p->limit_seconds / p->seconds; }
+static double percent(const struct point *p) { return p->percent; }
 static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 20); }
 
 static int is_self(const char *layer) { return strcmp(layer, "self-attention") == 0; }
@@ -180,6 +195,8 @@ static int figure_time(const struct table *t, const struct results *r)
 
 static int figure_limit(const struct table *t, const struct results *r)
 {
+	enum { TOP = 110 };
+	static struct where hidden;
 	struct n2d_out o;
 	struct series s;
 	FILE *f = script(&o, "limit");
@@ -190,8 +207,14 @@ static int figure_limit(const struct table *t, const struct results *r)
 		data(f, "l", i, &s, percent);
 	}
 	subject(f, "Share of the machine's limit, min(peak, intensity x bandwidth), measured in the same minute", t->choice.pass, t);
-	fprintf(f, "set ylabel 'per cent of the limit'\nset yrange [0:110]\nset ytics 20\nset xrange [%.1f:%.1f]\nplot 100 notitle with lines "
-		   "lc rgb '#000000' lw 1", t->n_from / 1.2, t->n_to * 1.2);
+	table_hidden(&hidden, t, r, TOP);
+	if (*hidden.text) {
+		char text[sizeof hidden.text + 200];
+		snprintf(text, sizeof text, "Not shown: %s (" TABLE_HIDDEN_NOTE ").", hidden.text);
+		below(f, text);
+	}
+	fprintf(f, "set ylabel 'per cent of the limit'\nset yrange [0:%d]\nset ytics 20\nset xrange [%.1f:%.1f]\nplot 100 notitle with lines "
+		   "lc rgb '#000000' lw 1", TOP, t->n_from / 1.2, t->n_to * 1.2);
 	for (size_t i = 0; i < t->rows; i++) {
 		fprintf(f, ", \\\n$l%zu title '%s%s' ", i, t->row[i].layer, t->row[i].disturbed ? ", disturbed" : "");
 		style(f, t->row[i].layer, "linespoints ps 0.9 lw 1.4", 1);
@@ -269,7 +292,7 @@ int bench_figures(int argc, char **argv)
 			return fputs(usage, stdout), N2D_EXIT_OK;
 	if (parse(argc, argv) || results_read_all(&r, argv + optind, argc - optind))
 		return bench_usage_error("figures");
-	if (results_choose(&c, &r, opt.isa, (int)opt.threads, opt.pass)) {
+	if (results_choose(&c, &r, opt.isa, (int)opt.threads, opt.pass, 1)) {
 		results_free(&r);
 		return bench_usage_error("figures");
 	}

@@ -129,6 +129,17 @@ int fit_first_below(const double *a, const double *b, const double *tie, size_t 
 	return 0;
 }
 
+size_t fit_ties(const double *a, const double *b, const double *tie, size_t points, size_t *last)
+{
+	size_t ties = 0;
+	for (size_t i = 0; i < points; i++)
+		if (side(a[i], b[i], tie[i]))
+			*last = i;
+		else
+			ties++;
+	return ties;
+}
+
 double fit_crossing(const double *n, const double *a, const double *b, const double *tie, size_t points, double bracket[2])
 {
 	double at = 0;

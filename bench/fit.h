@@ -27,7 +27,10 @@ double fit_crossing(const double *n, const double *a, const double *b, const dou
 /* Which is below at the first point that says: -1 a, 1 b, 0 none does. */
 int fit_first_below(const double *a, const double *b, const double *tie, size_t points);
 
-/* The same from two fits at width d, searched up to n = 2^24. */
+/* How many points say neither; the last that says one is put into *last, if there is any. */
+size_t fit_ties(const double *a, const double *b, const double *tie, size_t points, size_t *last);
+
+/* n of the crossing from two fits at width d, searched up to n = 2^24. */
 double fit_crossing_predicted(const struct fit *a, const struct fit *b, double d);
 
 #endif

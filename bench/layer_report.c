@@ -38,7 +38,7 @@ void layer_describe(struct gbench_state *s, const struct bench_case *c, size_t s
 	double seconds = c->sample[sample].seconds;
 	(void)user;
 	gbench_counter(s, "GFLOP/s", l->work.flops / seconds / 1e9);
-	gbench_counter(s, "percent", 100 * l->limit.seconds / seconds);
+	gbench_counter(s, "percent", limit_percent(&l->limit, &l->work, seconds));
 	if (!l->peer)
 		gbench_counter(s, "mixing_us", 1e6 * c->sample[sample].part[N2D_PART_MIXING]);
 }
@@ -56,22 +56,39 @@ static const char *name_of(const struct layer_case *l, char *name)
 	return name;
 }
 
-static void print_line(const struct layer_case *l)
+/* Returns whether its limit has been beaten. */
+static int print_line(const struct layer_case *l)
 {
 	double x[4096];
 	if (l->c.samples > 4096)
-		return;
+		return 0;
 	struct stat_summary s = stat_summarise(x, sample_seconds(&l->c, -1, x));
 	char name[NAME_ROOM], mixing[32] = "-", memory[32] = "-", limit[32] = "-";
 	if (!l->peer) {
 		snprintf(mixing, sizeof mixing, "%.1f", 1e6 * sample_median(&l->c, N2D_PART_MIXING));
 		snprintf(memory, sizeof memory, "%.1f", l->memory_bytes / (1 << 20));
 	}
-	if (l->limit.seconds > 0)
-		snprintf(limit, sizeof limit, "%.0f%%", 100 * l->limit.seconds / s.median);
-	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %6s %10s%s\n", name_of(l, name), l->shape.n, l->shape.c.D,
+	double percent = limit_percent(&l->limit, &l->work, s.median);
+	if (percent > 0)
+		snprintf(limit, sizeof limit, "%.0f%%", percent);
+	printf("  %-28s %6zu %6zu %12.1f %5.1f%% %12s %9.1f %6s  %10s%s\n", name_of(l, name), l->shape.n, l->shape.c.D,
 	       1e6 * s.median, 100 * s.mad / s.median, mixing, l->work.flops / s.median / 1e9, limit, memory,
 	       sample_mark(&l->c, l->limit.disturbed));
+	return limit_beaten(l->work.flops, s.median, l->limit.peak);
+}
+
+/* What the marks at the lines of a table mean, where there are some. */
+static void print_marks(const struct layer_case *l, size_t n, size_t first)
+{
+	int disturbed = 0, limit = 0;
+	for (size_t i = first; i < n; i++)
+		if (same_table(l + i, l + first) && l[i].c.samples) {
+			int own = sample_disturbed(&l[i].c); /* comes before that of the limit */
+			disturbed |= own;
+			limit |= !own && l[i].limit.disturbed;
+		}
+	fputs(disturbed ? "disturbed: " SAMPLE_DISTURBED_NOTE ".\n" : "", stdout);
+	fputs(limit ? "limit disturbed: the same of the peak or the bandwidth, so that the per cents can be too high.\n" : "", stdout);
 }
 
 static int missing(const struct layer_case *l) { return !l->out && l->c.why[0]; }
@@ -148,12 +165,15 @@ void layer_print(struct layer_case *l, size_t n)
 			first &= !(same_table(l + i, l + j) && l[j].c.samples);
 		if (!first || !l[i].c.samples)
 			continue;
-		printf("\n%s, %d thread%s, %s\n  %-28s %6s %6s %12s %6s %12s %9s %6s %10s\n", l[i].c.ctx->k->isa, l[i].c.ctx->threads,
+		printf("\n%s, %d thread%s, %s\n  %-28s %6s %6s %12s %6s %12s %9s %6s  %10s\n", l[i].c.ctx->k->isa, l[i].c.ctx->threads,
 		       l[i].c.ctx->threads > 1 ? "s" : "", l[i].train ? "forward + backward" : "forward", "layer", "n", "d",
 		       "median us", "+-", "mixing us", "GFLOP/s", "limit", "memory MiB");
+		int beaten = 0;
 		for (size_t j = i; j < n; j++)
 			if (same_table(l + i, l + j) && l[j].c.samples)
-				print_line(l + j);
+				beaten |= print_line(l + j);
+		print_marks(l, n, i);
+		fputs(beaten ? "limit -: " LIMIT_BEATEN_NOTE ".\n" : "", stdout);
 	}
 	print_missing(l, n);
 }

@@ -3,6 +3,8 @@
 #ifndef BENCH_LIMITS_H
 #define BENCH_LIMITS_H
 
+#include <math.h>
+
 #include "bench/roof.h"
 
 /* What one call does. */
@@ -18,6 +20,17 @@ struct limit {
 	double peak, bandwidth; /* FLOP/s, bytes/s */
 	double seconds;         /* a call at the limit: max(flops / peak, bytes / bandwidth) */
 };
+
+/* A call that does more than so many times the peak measured beside it: other work slowed the peak, which then is no limit. */
+#define LIMIT_BEATEN 1.05
+static inline int limit_beaten(double flops, double seconds, double peak) { return flops > LIMIT_BEATEN * peak * seconds; }
+/* Per cent of the limit; NAN: it has been beaten. */
+static inline double limit_percent(const struct limit *l, const struct work *w, double seconds)
+{
+	return limit_beaten(w->flops, seconds, l->peak) ? NAN : 100 * l->seconds / seconds;
+}
+#define LIMIT_BEATEN_NOTE \
+	"more FLOP/s than the peak that was measured beside it, which other work must have slowed: there is no limit to hold it against"
 
 enum { LIMITS_MOST = 192 };
 struct limits {

@@ -175,6 +175,7 @@ int machine_write(const char *path, const char *command, const struct roof_level
 	json_object_set_new(o, "caches_reported_bytes", json_pack("{s:I, s:I, s:I}", "l1d", (json_int_t)cache.l1d, "l2",
 								  (json_int_t)cache.l2, "l3", (json_int_t)cache.l3));
 	json_object_set_new(o, "levels_measured", level_list(levels));
+	set_text(o, "levels_measured_with", levels && levels->isa ? levels->isa : "");
 	int r = n2d_out_open(&out, path);
 	if (!r) {
 		json_dumpf(o, out.f, JSON_INDENT(2) | JSON_REAL_PRECISION(5));

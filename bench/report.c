@@ -12,6 +12,7 @@
 #include "bench/bench.h"
 #include "bench/options.h"
 #include "bench/report.h"
+#include "bench/sample.h"
 
 static const char usage[] =
 	"usage: n2d-bench report [options] [NAME=][CSV|DIRECTORY]... [-o report.html]\n\n"
@@ -121,8 +122,7 @@ const char *report_marked(const char *name, int disturbed)
 void report_marks(struct html *h)
 {
 	if (marked)
-		html(h, "<p class=\"notes\">† Disturbed: other work used the processors during more than half of the samples, so that fewer "
-			"clean ones were had than wanted; or it is more than the peak beside it, which then was. Do not rely on it.</p>\n");
+		html(h, "<p class=\"notes\">† Disturbed: $. Or it is more than the peak beside it, which then was.</p>\n", SAMPLE_DISTURBED_NOTE);
 	marked = 0;
 }
 
@@ -150,7 +150,8 @@ static void introduce(struct html *h, const struct report *r)
 		"Need” (Vaswani et al. 2017) compares in its Table 1, timed on ");
 	for (size_t i = 0; i < r->machines; i++) {
 		const char *cpu = report_cpu(r->machine + i);
-		html(h, *cpu ? "$<b>$</b> ($)" : "$<b>$</b>", i ? ", " : "", r->machine[i].name, cpu);
+		int more = *cpu && strcmp(cpu, r->machine[i].name) != 0;
+		html(h, more ? "$<b>$</b> ($)" : "$<b>$</b>", i ? ", " : "", r->machine[i].name, cpu);
 	}
 	html(h, " by n2d-bench $.</p>\n<nav>", PACKAGE_VERSION);
 	for (size_t i = 0; i < sections; i++)

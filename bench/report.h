@@ -76,6 +76,8 @@ void report_command(struct html *h, const struct report_file *f);
 /* The heading of a section, and of a machine's part of it where there are several. */
 void report_heading(struct html *h, const char *id, const char *title);
 void report_subject(struct html *h, const struct report *r, size_t machine);
+/* "forward and backward", or "forward". */
+const char *report_pass(const struct table *t);
 /* A bar as long as part (0 to 1) of its cell, and a text. */
 void report_bar(struct html *h, double part, const char *text);
 

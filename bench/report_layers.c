@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/limits.h"
 #include "bench/report.h"
 #include "bench/style.h"
 
@@ -71,13 +72,12 @@ static const struct table_pair *pair_of(const struct table *t, const char *a, co
 /* What the fits predict, beside what was measured: whether it was beyond that, or says something else. "": they predict nothing. */
 static const char *predicted_text(const struct table_pair *p)
 {
-	char c[4][TABLE_CELL];
-	int beyond = p->predicted > p->to, same = beyond == !!isinf(p->n) && p->predicted > 0;
+	char fits[TABLE_CELL];
 	if (isnan(p->predicted))
 		return "";
-	table_pair_cells(p, c);
-	return as_text("predicted: %s%s%s", c[1], beyond && isdigit((unsigned char)c[1][0]) ? ", beyond the measured lengths" : "",
-		       same ? "" : "; what was measured counts");
+	table_predicted(p, fits);
+	return as_text("predicted: %s%s%s", fits, p->predicted > p->to && isdigit((unsigned char)*fits) ? ", beyond the measured lengths" : "",
+		       table_contradicted(p) ? "; what was measured counts" : "");
 }
 
 static void tile_crossing(struct html *h, const struct table *t, const char *other)
@@ -89,8 +89,9 @@ static void tile_crossing(struct html *h, const struct table *t, const char *oth
 	const char *name = layer_style(other)->name;
 	const char *fits = predicted_text(p);
 	if (isinf(p->n))
-		tile(h, as_text("n ≤ %.0f", p->to),
-		     as_text("Self-attention is faster than the %s at every length measured (d = %.0f)", name, t->row[0].at_d), fits, doubt);
+		tile(h, as_text("n ≤ %.0f", p->ties.last),
+		     as_text("Self-attention is faster than the %s at every length measured%s (d = %.0f)", name,
+			     p->ties.n ? " that tells them apart" : "", t->row[0].at_d), fits, doubt);
 	else if (p->n > 0)
 		tile(h, as_text("n = %.0f..%.0f", p->bracket[0], p->bracket[1]),
 		     as_text("Between these measured lengths the %s becomes faster than self-attention (d = %.0f)", name, t->row[0].at_d),
@@ -115,9 +116,6 @@ static void tiles_table1(struct html *h, const struct table_row *self, const str
 		     as_text("stated: %s | %s", a[8], b[8]), 0);
 }
 
-/* Shown as more than 100 %. */
-static int beyond(double percent) { return percent >= 100.5; }
-
 static void tile_percent(struct html *h, const struct table *t)
 {
 	double least = INFINITY, most = 0;
@@ -130,7 +128,7 @@ static void tile_percent(struct html *h, const struct table *t)
 		}
 	if (most > 0)
 		tile(h, as_text("%.0f..%.0f %%", least, most), "of what this machine can do at most, the least and the best tuned "
-		     "layer", "min(peak, intensity × bandwidth), measured in the same minutes", doubt || beyond(most));
+		     "layer", "min(peak, intensity × bandwidth), measured in the same minutes", doubt || table_beyond(most));
 }
 
 static void tiles(struct html *h, const struct table *t)
@@ -183,7 +181,7 @@ static void table1_row(struct html *h, const struct table_row *row)
 				   as_text("%s (%s–%.0f)", c[11], as_text("%.0f", row->percent.min), row->percent.max));
 		else
 			html_formula(h, strcmp(c[i], "-") == 0 ? "–" : c[i]);
-		report_mark(h, (!i && row->disturbed) || (i == 11 && beyond(row->percent.max)));
+		report_mark(h, (!i && row->disturbed) || (i == 11 && table_beyond(row->percent.max)));
 		html(h, "</td>");
 	}
 	html(h, "</tr>\n");
@@ -201,6 +199,12 @@ static void table1(struct html *h, const struct table *t)
 		table1_row(h, t->row + i);
 	html(h, "</tbody></table></div>\n");
 	report_marks(h);
+	if (!t->paths)
+		html(h, "<p class=\"notes\">$.</p>\n", TABLE_NO_PATHS);
+	if (*t->disturbed.text)
+		html(h, "<p class=\"notes\">Disturbed: $.</p>\n", t->disturbed.text);
+	if (*t->beaten.text)
+		html(h, "<p class=\"notes\">Per cents of the limit leave out $: $.</p>\n", t->beaten.text, LIMIT_BEATEN_NOTE);
 	html(h, "<details><summary>What the columns mean</summary><p class=\"notes\">$</p></details>\n",
 	     table_notes);
 }
@@ -227,7 +231,7 @@ void report_table1(struct html *h, const struct report *r)
 /* ---- curves over n */
 
 static double milliseconds(const struct point *p) { return 1e3 * p->seconds; }
-static double percent(const struct point *p) { return 100 * p->limit_seconds / p->seconds; }
+static double percent(const struct point *p) { return p->percent; }
 static double mebibytes(const struct point *p) { return p->memory_bytes / (1 << 20); }
 
 static size_t values(const struct results *r, const struct choice *c, const char *layer, double (*value)(const struct point *),
@@ -280,7 +284,7 @@ static void caption(struct html *h, const char *what, const struct table *t)
 	     threads_text(t->choice.threads));
 }
 
-static const char *pass_text(const struct table *t)
+const char *report_pass(const struct table *t)
 {
 	return strcmp(t->choice.pass, "train") == 0 ? "forward and backward" : "forward";
 }
@@ -302,8 +306,8 @@ static void time_figure(struct html *h, const struct report_machine *m, const st
 	double x[SERIES_MOST], y[SERIES_MOST];
 	struct series self;
 	results_over_n(&self, &m->results, &t->choice, "self-attention");
-	caption(h, as_text("Time of a layer, %s", pass_text(t)), t);
-	chart_open(&c, h, as_text("Time against length, %s", pass_text(t)), "milliseconds", 1, a->x0, a->x1, a->y0, a->y1);
+	caption(h, as_text("Time of a layer, %s", report_pass(t)), t);
+	chart_open(&c, h, as_text("Time against length, %s", report_pass(t)), "milliseconds", 1, a->x0, a->x1, a->y0, a->y1);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct layer_style *s = layer_style(t->row[i].layer);
 		size_t n = values(&m->results, &t->choice, t->row[i].layer, milliseconds, x, y);
@@ -323,19 +327,24 @@ static void time_figure(struct html *h, const struct report_machine *m, const st
 static void percent_figure(struct html *h, const struct report_machine *m, const struct table *t, const struct range *a)
 {
 	struct chart c;
-	double x[SERIES_MOST], y[SERIES_MOST];
-	caption(h, as_text("Share of the limit, %s", pass_text(t)), t);
-	chart_open(&c, h, as_text("Per cent of the limit against length, %s", pass_text(t)), "per cent of the limit", 0, a->x0,
-		   a->x1, 0, a->y1 > 100 ? 120 : 100);
+	static struct where hidden;
+	double x[SERIES_MOST], y[SERIES_MOST], top = a->y1 > 100 ? 120 : 100;
+	caption(h, as_text("Share of the limit, %s", report_pass(t)), t);
+	chart_open(&c, h, as_text("Per cent of the limit against length, %s", report_pass(t)), "per cent of the limit", 0, a->x0, a->x1, 0, top);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct layer_style *s = layer_style(t->row[i].layer);
 		size_t n = values(&m->results, &t->choice, t->row[i].layer, percent, x, y);
 		chart_curve(&c, x, y, n, s->colour, "solid");
 		chart_curve(&c, x, y, n, s->colour, "dots");
+		while (n && isnan(y[n - 1])) /* the name stands beside the last point that has a limit */
+			n--;
 		if (n)
 			chart_name(&c, y[n - 1], report_marked(s->name, t->row[i].disturbed), s->colour);
 	}
 	chart_close(&c);
+	table_hidden(&hidden, t, &m->results, top);
+	if (*hidden.text)
+		html(h, "<p class=\"notes\">Not shown: $ ($).</p>\n", hidden.text, TABLE_HIDDEN_NOTE);
 }
 
 typedef void figure(struct html *h, const struct report_machine *m, const struct table *t, const struct range *a);
@@ -388,10 +397,10 @@ static void crossings(struct html *h, const struct table *t, int of_attention)
 static void crossing_table(struct html *h, const struct table *t)
 {
 	crossings(h, t, 1);
-	html(h, "<p class=\"notes\">$</p>\n<details><summary>The other pairs, and the fits</summary>\n", table_predicted_note);
+	html(h, "<p class=\"notes\">$</p>\n<details><summary>The other pairs, and the fits</summary>\n", table_pair_note);
 	crossings(h, t, 0);
 	html(h, "<p class=\"notes\">Pairs that are not listed do not cross: one is faster throughout, by "
-	     "the fits up to $ times the largest n, or they change places more than once, which is noise.</p>\n"
+	     "the fits up to $ times the largest n, or they change places more than once, which is noise, or are tied.</p>\n"
 		"<div class=\"scroll\"><table><thead><tr><th>T = c0 + c1·n·d<sup>2</sup> + c2·n<sup>2</sup>·d</th><th>c0, "
 			"µs</th><th>c1, ps</th><th>c2, ps</th>"
 		"<th>error</th></tr></thead><tbody>\n", as_text("%d", TABLE_FAR));

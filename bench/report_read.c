@@ -216,7 +216,7 @@ static int make(struct table *t, const struct results *r, const char *isa, int t
 	struct choice c;
 	for (size_t i = 0; i < r->points; i++)
 		if (strcmp(r->point[i].pass, pass) == 0) {
-			if (results_choose(&c, r, isa, threads, pass))
+			if (results_choose(&c, r, isa, threads, pass, 0))
 				return -1;
 			table_make(t, r, &c);
 			return 0;
@@ -224,10 +224,23 @@ static int make(struct table *t, const struct results *r, const char *isa, int t
 	return 0;
 }
 
+/* results/local is called so on every machine: such a one gets its processor's name, unless another is called like that. */
+static void name_local(struct report *r, struct report_machine *m)
+{
+	const char *cpu = report_cpu(m);
+	if (strcmp(m->name, "local") != 0 || !*cpu)
+		return;
+	for (size_t i = 0; i < r->machines; i++)
+		if (strcmp(r->machine[i].name, cpu) == 0)
+			return;
+	snprintf(m->name, sizeof m->name, "%s", cpu);
+}
+
 int report_tables(struct report *r, const char *isa, int threads)
 {
 	for (size_t i = 0; i < r->machines; i++) {
 		struct report_machine *m = r->machine + i;
+		name_local(r, m);
 		if (make(&m->forward, &m->results, isa, threads, "forward") || make(&m->train, &m->results, isa, threads, "train"))
 			return -1;
 	}

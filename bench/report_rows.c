@@ -14,6 +14,9 @@
 
 /* ---- the machine */
 
+static const char levels_note[] = "Levels are counted from the fastest, as they were found: caches that the widest instruction set asked for reads nearly as fast are "
+				  "one, so that in a file of other sets L1 can be another one.";
+
 #ifdef HAVE_JANSSON
 static void fact(struct html *h, const char *name, const json_t *v)
 {
@@ -29,7 +32,7 @@ static void fact(struct html *h, const char *name, const json_t *v)
 	}
 }
 
-/* levels: of memory too, as they were found before the layers. */
+/* levels_too: of memory, as they were found before the layers. */
 static void facts(struct html *h, const struct report_file *f, int levels_too)
 {
 	const json_t *o = f->facts;
@@ -51,7 +54,9 @@ static void facts(struct html *h, const struct report_file *f, int levels_too)
 	html(h, "</dl>\n");
 	if (!levels_too)
 		return;
-	html(h, "<h4>Memory, as measured</h4>\n<dl>\n");
+	const char *isa = json_string_value(json_object_get(o, "levels_measured_with"));
+	html(h, "<h4>Memory, as measured$$</h4>\n", isa ? " with " : "", isa ? isa : "");
+	html(h, "<p class=\"soft\">$</p>\n<dl>\n", levels_note);
 	json_array_foreach(levels, i, level) {
 		const char *name = json_string_value(json_object_get(level, "name"));
 		double capacity = json_number_value(json_object_get(level, "capacity_bytes"));
@@ -249,6 +254,8 @@ static void limits(struct html *h, const struct roof_rates *all)
 {
 	rates(h, all, PEAKS, "<h4>Peak of multiply-adds, GFLOP/s</h4>\n");
 	rates(h, all, READING, "<h4>Reading by memory level, GB/s: the best of all sizes in it</h4>\n");
+	if (any_rates(all, READING))
+		html(h, "<p class=\"soft\">$</p>\n", levels_note);
 	if (any_rates(all, OTHER_STREAMS)) {
 		rates(h, all, OTHER_STREAMS, "<details><summary>Copying, triad (z = x + a y) and updating in place</summary>\n");
 		html(h, "</details>\n");

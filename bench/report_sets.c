@@ -94,30 +94,38 @@ void report_paths(struct html *h, const struct report *r)
 
 /* ---- speed of one choice against another */
 
-/* Geometric mean of the times of b over those of a at the shapes both have; NAN without any. */
-static double ratio(const struct results *ra, const struct choice *a, const struct results *rb, const struct choice *b,
-		    const char *layer)
+struct ratio {
+	double value; /* NAN: no shape of both */
+	int disturbed; /* a time in it was */
+};
+
+/* Geometric mean of the times of b over those of a at the shapes both have. */
+static struct ratio ratio(const struct results *ra, const struct choice *a, const struct results *rb, const struct choice *b,
+			  const char *layer)
 {
 	enum { MOST = 1024 };
 	const struct point *p[MOST], *q[MOST];
 	size_t n = results_all(p, MOST, ra, a, layer), m = results_all(q, MOST, rb, b, layer), k = 0;
 	double sum = 0;
+	int marked = 0;
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < m; j++)
 			if (p[i]->n == q[j]->n && p[i]->d == q[j]->d && p[i]->batch == q[j]->batch) {
 				sum += log(q[j]->seconds / p[i]->seconds);
+				marked |= results_disturbed(p[i]) || results_disturbed(q[j]);
 				k++;
 			}
-	return k ? exp(sum / (double)k) : NAN;
+	return (struct ratio){k ? exp(sum / (double)k) : NAN, marked};
 }
 
-static void ratio_cell(struct html *h, double value, double most)
+static void ratio_cell(struct html *h, struct ratio r, double most)
 {
 	html(h, "<td>");
-	if (isnan(value))
+	if (isnan(r.value))
 		html(h, "–");
 	else
-		report_bar(h, value / most, as_text("%.2f×", value));
+		report_bar(h, r.value / most, as_text("%.2f×", r.value));
+	report_mark(h, r.disturbed);
 	html(h, "</td>");
 }
 
@@ -150,7 +158,7 @@ static void sets_table(struct html *h, const struct report_machine *m, const str
 	for (size_t j = 0; j < n; j++) {
 		html(h, "<th>$<br>$ thread$</th>", set[j].isa, as_text("%d", set[j].threads), set[j].threads > 1 ? "s" : "");
 		for (size_t i = 0; i < t->rows; i++)
-			most = fmax(most, ratio(&m->results, set + j, &m->results, base, t->row[i].layer));
+			most = fmax(most, ratio(&m->results, set + j, &m->results, base, t->row[i].layer).value);
 	}
 	html(h, "</tr></thead><tbody>\n");
 	for (size_t i = 0; i < t->rows; i++) {
@@ -178,7 +186,9 @@ void report_sets(struct html *h, const struct report *r)
 			     "the shapes that both were measured on.</p>\n");
 		}
 		report_subject(h, r, i);
+		html(h, "<p class=\"soft\">Pass: $</p>\n", report_pass(t));
 		sets_table(h, m, t, set, n);
+		report_marks(h);
 		report_commands(h, r, i, "layers/1");
 	}
 }
@@ -199,7 +209,7 @@ void report_machines(struct html *h, const struct report *r)
 		html(h, "<th>$</th><th>limit</th>", r->machine[i].name);
 		for (size_t j = 0; j < first->forward.rows; j++)
 			most = fmax(most, ratio(&r->machine[i].results, &r->machine[i].forward.choice, &first->results,
-						&first->forward.choice, first->forward.row[j].layer));
+						&first->forward.choice, first->forward.row[j].layer).value);
 	}
 	html(h, "</tr></thead><tbody>\n");
 	for (size_t j = 0; j < first->forward.rows; j++) {
@@ -211,12 +221,15 @@ void report_machines(struct html *h, const struct report *r)
 			for (size_t k = 0; k < t->rows; k++)
 				row = strcmp(t->row[k].layer, layer) == 0 ? t->row + k : row;
 			ratio_cell(h, row ? ratio(&r->machine[i].results, &t->choice, &first->results, &first->forward.choice,
-						  layer) : NAN, most);
-			html(h, "<td>$</td>", row && row->percent.median > 0 ? as_text("%.0f %%", row->percent.median) : "–");
+						  layer) : (struct ratio){NAN, 0}, most);
+			html(h, "<td>$", row && row->percent.median > 0 ? as_text("%.0f %%", row->percent.median) : "–");
+			report_mark(h, row && row->percent.median > 0 && (row->disturbed || table_beyond(row->percent.median)));
+			html(h, "</td>");
 		}
 		html(h, "</tr>\n");
 	}
 	html(h, "</tbody></table></div>\n");
+	report_marks(h);
 	for (size_t i = 0; i < r->machines; i++)
 		report_commands(h, r, i, "layers/1");
 }

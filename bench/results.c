@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "bench/csv.h"
+#include "bench/limits.h"
 #include "bench/stats.h"
 #include "layer/layer.h"
 
@@ -21,7 +22,7 @@ static void *grow(void *p, size_t n, size_t size)
 }
 
 enum { L_LAYER, L_ISA, L_PASS, L_TEXTS, L_THREADS = L_TEXTS, L_BATCH, L_N, L_D, L_CLEAN, L_SECONDS, L_MIXING, L_LIMIT, L_MEMORY,
-       L_COLUMNS, L_PEAK = L_COLUMNS, L_ALL }; /* L_PEAK: -1 in files without it */
+       L_COLUMNS, L_PEAK = L_COLUMNS, L_FLOPS, L_ALL }; /* from L_PEAK on: -1 in files without it */
 static const char *const layer_columns[L_COLUMNS] = {"layer", "isa", "pass", "threads", "batch", "n", "d", "clean", "seconds",
 						     "mixing_seconds", "limit_seconds", "memory_bytes"};
 
@@ -84,8 +85,9 @@ static int read_layer_row(struct results *r, const struct csv *c, size_t row, co
 	for (int i = L_TEXTS; i < L_COLUMNS; i++)
 		if (i == L_LIMIT ? number_or_nan(c, row, column[i], v + i) : csv_number(c, row, column[i], v + i))
 			return -1;
-	key.peak = NAN;
-	if (check_layer_row(c, row, column, v) || (column[L_PEAK] >= 0 && number_or_nan(c, row, column[L_PEAK], &key.peak)))
+	key.peak = key.flops = NAN;
+	if (check_layer_row(c, row, column, v) || (column[L_PEAK] >= 0 && number_or_nan(c, row, column[L_PEAK], &key.peak)) ||
+	    (column[L_FLOPS] >= 0 && number_or_nan(c, row, column[L_FLOPS], &key.flops)))
 		return -1;
 	snprintf(key.layer, sizeof key.layer, "%s", csv_text(c, row, column[L_LAYER]));
 	snprintf(key.isa, sizeof key.isa, "%s", csv_text(c, row, column[L_ISA]));
@@ -113,6 +115,7 @@ static int read_layers(struct results *r, const struct csv *c)
 		return -1;
 	r->files++;
 	column[L_PEAK] = csv_column(c, "peak_flops_per_s");
+	column[L_FLOPS] = csv_column(c, "flops");
 	int program = csv_column(c, "program"); /* peers' times are for n2d-bench table --peers */
 	for (int want_clean = 1; want_clean >= 0; want_clean--) /* disturbed samples count where there are no others */
 		for (size_t row = 0; row < c->rows; row++)
@@ -122,6 +125,8 @@ static int read_layers(struct results *r, const struct csv *c)
 		struct point *p = r->point + i;
 		p->seconds = stat_median(p->sample, p->samples);
 		p->mixing_seconds = stat_median(p->mixing, p->samples);
+		p->beaten = limit_beaten(p->flops, p->seconds, p->peak);
+		p->percent = p->beaten ? NAN : 100 * p->limit_seconds / p->seconds;
 	}
 	return 0;
 }
@@ -145,9 +150,19 @@ static int read_paths(struct results *r, const struct csv *c)
 	return 0;
 }
 
+static void name_file(struct results *r, const char *file)
+{
+	size_t used = strlen(r->names), left = sizeof r->names - used;
+	if (strlen(file) + sizeof ", ..." < left)
+		snprintf(r->names + used, left, "%s%s", used ? ", " : "", file);
+	else if (used < 4 || strcmp(r->names + used - 4, " ...") != 0)
+		snprintf(r->names + used, left, "%s", " ...");
+}
+
 int results_read(struct results *r, const char *file)
 {
 	struct csv c;
+	name_file(r, file);
 	if (csv_read(&c, file))
 		return -1;
 	const char *schema = csv_schema(&c);
@@ -195,13 +210,19 @@ double results_at(const struct series *s, double n)
 	return NAN;
 }
 
+int results_disturbed(const struct point *p)
+{
+	size_t clean = p->samples - p->dirty;
+	return stat_disturbed(clean, clean + p->disturbed);
+}
+
 static int fits(const struct choice *c, const struct point *p)
 {
 	return (!c->isa || strcmp(p->isa, c->isa) == 0) && (!c->pass || strcmp(p->pass, c->pass) == 0) &&
 	       (!c->threads || p->threads == c->threads);
 }
 
-int results_choose(struct choice *c, const struct results *r, const char *isa, int threads, const char *pass)
+int results_choose(struct choice *c, const struct results *r, const char *isa, int threads, const char *pass, int asked)
 {
 	*c = (struct choice){isa, pass, threads};
 	for (size_t i = 0; i < r->points && !c->isa; i++)
@@ -222,8 +243,9 @@ int results_choose(struct choice *c, const struct results *r, const char *isa, i
 	char count[32] = "";
 	if (threads)
 		snprintf(count, sizeof count, " --threads %d", threads);
-	return n2d_error("no row of a layer%s%s%s%s%s%s", isa || threads || pass ? " with" : "", isa ? " --isa " : "", isa ? isa : "", count,
-			 pass ? " --pass " : "", pass ? pass : "");
+	const char *option = asked && pass ? " --pass " : "", *of = !asked && pass ? " of pass " : "", *which = pass ? pass : "";
+	return n2d_error("%s: no row of a layer%s%s%s%s%s%s%s%s", r->names, of, *of ? which : "", isa || threads || *option ? " with" : "", isa ? " --isa " : "",
+			 isa ? isa : "", count, option, *option ? which : "");
 }
 
 size_t results_all(const struct point **p, size_t most, const struct results *r, const struct choice *c, const char *layer)

@@ -12,7 +12,9 @@ struct point {
 	int threads;
 	double batch, n, d;
 	double seconds, mixing_seconds, limit_seconds, memory_bytes;
-	double peak; /* multiply-add FLOP/s measured beside it; NAN: not */
+	double peak, flops; /* multiply-add FLOP/s measured beside it, those of one call; NAN: not told */
+	double percent; /* of the limit; NAN: there is none */
+	int beaten;     /* it is more than the peak beside it, which then was disturbed: so there is no limit */
 	double *sample, *mixing; /* the clean ones; the disturbed ones when there are no others */
 	size_t samples, dirty;   /* dirty of them are disturbed */
 	size_t disturbed;        /* and so many of all there were */
@@ -29,6 +31,7 @@ struct results {
 	size_t points, files;
 	struct path_point *path;
 	size_t paths;
+	char names[300]; /* of all files that were read, for messages */
 };
 
 /* Adds a file of schema layers/1, of it the points that no file before had, or paths/1; others that the benchmark writes (roof/1, kernels/1) are read and passed over.
@@ -37,6 +40,8 @@ int results_read(struct results *r, const char *file);
 /* Those files, or when there are none what `make bench` writes under results/local/. */
 int results_read_all(struct results *r, char **file, int files);
 void results_free(struct results *r);
+/* Has it fewer clean samples than were wanted? */
+int results_disturbed(const struct point *p);
 
 /* The points of one line of a diagram. */
 struct choice {
@@ -44,8 +49,8 @@ struct choice {
 	int threads;
 };
 /* The first instruction set of the file, one thread (or the fewest there are), forward, where not asked for otherwise.
- * -1 and a message when nothing fits. */
-int results_choose(struct choice *c, const struct results *r, const char *isa, int threads, const char *pass);
+ * -1 and a message when nothing fits; asked: pass is of an option --pass. */
+int results_choose(struct choice *c, const struct results *r, const char *isa, int threads, const char *pass, int asked);
 
 enum { SERIES_MOST = 64 };
 struct series {

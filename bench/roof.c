@@ -135,5 +135,6 @@ int roof_find_levels(struct roof_levels *l, const struct n2d_ctx *ctx)
 		sample_free(c[i]);
 	}
 	roof_plateaus(l, bytes, rate, n);
+	l->isa = ctx->k->isa;
 	return 0;
 }

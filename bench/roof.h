@@ -23,10 +23,11 @@ void roof_case_init(struct roof_case *r, const struct n2d_ctx *ctx, enum roof_ki
 double roof_rate(const struct roof_case *r);
 
 /* Memory levels as one thread's read bandwidth shows them: plateaus over the footprint. Reported cache sizes are not
- * looked at; in virtual machines they are often wrong. */
+ * looked at; in virtual machines they are often wrong. So a narrow instruction set, which reads two caches as fast, finds one level where a wider one finds two. */
 enum { ROOF_LEVELS = 5 };
 struct roof_levels {
 	size_t n;
+	const char *isa; /* that read */
 	struct {
 		char name[8];       /* "L1", "L2", ..., the last one "memory" */
 		size_t capacity;    /* bytes a thread that still belong to it; SIZE_MAX for the last */

@@ -170,9 +170,10 @@ static int print_level(struct bench_case **c, size_t n, const struct n2d_ctx *ct
 
 static void print(struct bench_case **c, size_t n, const struct n2d_ctx *ctx, int contexts, const struct roof_levels *l)
 {
-	char head[256];
-	snprintf(head, sizeof head, "\nbandwidth, GB/s (levels by measurement: footprint a thread up to their capacity)\n"
-		 "  %-8s %10s %-10s %-8s %9s %9s %9s %9s\n", "level", "up to", "isa", "threads", "read", "copy", "triad", "update");
+	char head[400];
+	snprintf(head, sizeof head, "\nbandwidth, GB/s (levels as %s reads, counted from the fastest: footprint a thread up to their capacity; caches that it reads\n"
+		 "nearly as fast are one level, so that with another instruction set L1 can be another one)\n"
+		 "  %-8s %10s %-10s %-8s %9s %9s %9s %9s\n", l->isa, "level", "up to", "isa", "threads", "read", "copy", "triad", "update");
 	print_peaks(c, n, ctx, contexts);
 	for (size_t v = 0; v < l->n; v++)
 		for (int i = 0; i < contexts; i++)

@@ -70,6 +70,11 @@ int sample_disturbed(const struct bench_case *c);
 /* What a printed line ends with: that it was disturbed, or that the limit was which it is held against; else "". */
 const char *sample_mark(const struct bench_case *c, int limit_disturbed);
 
+/* What that means. */
+#define SAMPLE_DISTURBED_NOTE \
+	"other work used the processors during more than half of the samples, so that fewer clean ones were had than wanted. " \
+	"The time is the median of those, or of the disturbed ones where none is clean: do not rely on it. Fewer disturbed ones are left out without a word"
+
 /* The order of a round: 0 .. n-1 shuffled (Fisher and Yates). For the test too. */
 struct n2d_rng;
 void sample_shuffle(struct n2d_rng *rng, size_t *order, size_t n);

@@ -105,9 +105,21 @@ static void percent_row(struct table_row *row, const struct series *s)
 	double x[SERIES_MOST];
 	size_t k = 0;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->p[i]->n * SLOPE_SPAN >= s->p[s->n - 1]->n)
-			x[k++] = 100 * s->p[i]->limit_seconds / s->p[i]->seconds;
+		if (s->p[i]->n * SLOPE_SPAN >= s->p[s->n - 1]->n && !s->p[i]->beaten)
+			x[k++] = s->p[i]->percent;
 	row->percent = stat_summarise(x, k);
+}
+
+/* What the notes below the table tell of a layer. */
+static void notes_row(struct table *t, const struct series *s, const char *layer)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct point *p = s->p[i];
+		if (results_disturbed(p))
+			where_add(&t->disturbed, layer, p->n, p->dirty == p->samples ? " (none clean)" : "");
+		if (p->beaten)
+			where_add(&t->beaten, layer, p->n, "");
+	}
 }
 
 static void make_row(struct table_row *row, const char *layer, const struct results *r, const struct choice *c)
@@ -127,15 +139,30 @@ static void make_row(struct table_row *row, const char *layer, const struct resu
 	row->n_to = s.p[s.n - 1]->n;
 	slopes(&row->n_whole, &row->n_mixing, &s, 0);
 	percent_row(row, &s);
-	for (size_t i = 0; i < s.n; i++) {
-		size_t clean = s.p[i]->samples - s.p[i]->dirty;
-		row->disturbed |= stat_disturbed(clean, clean + s.p[i]->disturbed);
-	}
+	for (size_t i = 0; i < s.n; i++)
+		row->disturbed |= results_disturbed(s.p[i]);
 	results_over_d(&s, r, c, layer);
 	row->at_n = s.at;
 	slopes(&row->d_whole, &row->d_mixing, &s, 1);
 	fit_row(row, r, c);
 	path_row(row, r);
+}
+
+void table_hidden(struct where *w, const struct table *t, const struct results *r, double top)
+{
+	struct series s;
+	char percent[32];
+	memset(w, 0, sizeof *w);
+	for (size_t i = 0; i < t->rows; i++) {
+		results_over_n(&s, r, &t->choice, t->row[i].layer);
+		for (size_t k = 0; k < s.n; k++) {
+			int beyond = s.p[k]->percent > top;
+			snprintf(percent, sizeof percent, beyond ? " (%.0f %%)" : "", s.p[k]->percent);
+			if (beyond || s.p[k]->beaten)
+				where_add(w, t->row[i].layer, s.p[k]->n, percent);
+		}
+	}
+	where_end(w);
 }
 
 int table_fit_shown(const struct table_row *r) { return r->lengths > sizeof r->fit.c / sizeof *r->fit.c; }
@@ -179,6 +206,12 @@ static int fit_mixing(struct fit *f, const struct results *r, const struct choic
 	return fit_cost(f, q, n);
 }
 
+static struct table_ties ties(const double *n, const double *a, const double *b, const double *tie, size_t k)
+{
+	size_t last = 0, count = fit_ties(a, b, tie, k, &last);
+	return (struct table_ties){count, n[last]};
+}
+
 static void make_pair(struct table *t, const struct results *r, const struct table_row *x, const struct table_row *y)
 {
 	struct series a, b;
@@ -190,10 +223,13 @@ static void make_pair(struct table *t, const struct results *r, const struct tab
 	if (k < 2)
 		return;
 	int first_below = fit_first_below(v[WHOLE], v[OTHER_WHOLE], v[TIE], k), swap = first_below > 0; /* the first is cheaper where lengths are short */
+	const struct table_row *first = swap ? y : x, *second = swap ? x : y;
+	*p = (struct table_pair){.a = first->layer, .b = second->layer, .from = n[0], .to = n[k - 1], .lengths = k, .bracket = {NAN, NAN},
+				 .n = NAN, .predicted = NAN, .mixing = NAN, .mixing_predicted = NAN};
+	t->pairs++;
+	p->ties = ties(n, v[WHOLE], v[OTHER_WHOLE], v[TIE], k);
 	if (!first_below)
 		return;
-	const struct table_row *first = swap ? y : x, *second = swap ? x : y;
-	*p = (struct table_pair){first->layer, second->layer, n[k - 1], {NAN, NAN}, NAN, NAN, NAN, NAN};
 	p->n = fit_crossing(n, v[WHOLE + swap], v[WHOLE + !swap], v[TIE], k, p->bracket);
 	struct fit f, g;
 	int shown = table_fit_shown(x) && table_fit_shown(y);
@@ -201,10 +237,12 @@ static void make_pair(struct table *t, const struct results *r, const struct tab
 		p->predicted = fit_crossing_predicted(&first->fit, &second->fit, a.at);
 	if (!fit_mixing(&f, r, &t->choice, first->layer) && !fit_mixing(&g, r, &t->choice, second->layer)) {
 		p->mixing = fit_crossing(n, v[MIXING + swap], v[MIXING + !swap], v[MIXING_TIE], k, NULL);
+		p->mixing_ties = ties(n, v[MIXING], v[OTHER_MIXING], v[MIXING_TIE], k);
+		if (p->mixing_ties.n == k)
+			p->mixing = NAN;
 		if (shown)
 			p->mixing_predicted = fit_crossing_predicted(&f, &g, a.at);
 	}
-	t->pairs++;
 }
 
 static void peak_range(struct table *t, const struct results *r)
@@ -223,14 +261,20 @@ void table_make(struct table *t, const struct results *r, const struct choice *c
 	const char *layer[ROWS_MOST];
 	memset(t, 0, sizeof *t);
 	t->choice = *c;
+	t->paths = r->paths > 0;
 	t->rows = results_layers(layer, ROWS_MOST, r, c);
 	peak_range(t, r);
 	for (size_t i = 0; i < t->rows; i++) {
 		const struct table_row *row = t->row + i;
+		struct series s;
 		make_row(t->row + i, layer[i], r, c);
+		results_over_n(&s, r, c, layer[i]);
+		notes_row(t, &s, layer[i]);
 		t->n_to = fmax(t->n_to, row->n_to);
 		t->n_from = i ? fmin(t->n_from, row->n_from) : row->n_from;
 	}
+	where_end(&t->disturbed);
+	where_end(&t->beaten);
 	for (size_t i = 0; i < t->rows; i++)
 		for (size_t j = i + 1; j < t->rows; j++)
 			make_pair(t, r, t->row + i, t->row + j);

@@ -75,7 +75,7 @@ int bench_table(int argc, char **argv)
 		return print_peers(argv + optind, argc - optind, format[0]);
 	if (results_read_all(&r, argv + optind, argc - optind))
 		return bench_usage_error("table");
-	if (results_choose(&c, &r, isa, (int)threads, pass)) {
+	if (results_choose(&c, &r, isa, (int)threads, pass, 1)) {
 		results_free(&r);
 		return bench_usage_error("table");
 	}

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/limits.h"
+#include "bench/sample.h"
 #include "bench/table.h"
 
 void growth_text(const struct growth *g, char *text, size_t size)
@@ -28,29 +30,7 @@ static void exponent(const struct stat_line *l, char *text, size_t size)
 		snprintf(text, size, "%.2f +-%.2f", l->b, l->half);
 }
 
-static void crossing(double n, double to, char *text, size_t size)
-{
-	if (isnan(n))
-		snprintf(text, size, "-");
-	else if (isinf(n))
-		snprintf(text, size, "> %.0f", to);
-	else if (n == 0)
-		snprintf(text, size, "nowhere");
-	else
-		snprintf(text, size, "%.0f", n);
-}
-
-static void predicted(double n, double to, char *text, size_t size)
-{
-	if (isinf(n))
-		snprintf(text, size, "always");
-	else
-		crossing(n > TABLE_FAR * to ? INFINITY : n, TABLE_FAR * to, text, size);
-}
-
-int table_unclear(const struct table_pair *p) { return isnan(p->n); }
-
-int table_crosses(const struct table_pair *p) { return !table_unclear(p) && ((isfinite(p->n) && p->n > 0) || p->predicted <= TABLE_FAR * p->to); }
+int table_beyond(double percent) { return percent >= 100.5; }
 
 static const char *const head[TABLE_CELLS] = {"layer", "stated", "n: mixing", "n: whole", "d: mixing", "d: whole", "sequential", "measured",
 					"path", "measured", "layers", "limit %", "(range)"};
@@ -74,8 +54,8 @@ void table_cells(const struct table_row *r, char c[TABLE_CELLS][TABLE_CELL])
 		growth_text(&r->dilated_found, c[9] + used + 2, TABLE_CELL - used - 2);
 	}
 	snprintf(c[11], TABLE_CELL, "%.0f", r->percent.median);
-	snprintf(c[12], TABLE_CELL, "%.0f..%.0f", r->percent.min, r->percent.max);
-	if (!(r->percent.median > 0)) /* nan: interrupted; 0: --no-limits */
+	snprintf(c[12], TABLE_CELL, "%.0f..%.0f%s", r->percent.min, r->percent.max, table_beyond(r->percent.max) ? " *" : "");
+	if (!(r->percent.median > 0)) /* nan: interrupted; 0: --no-limits, or no length has a limit */
 		snprintf(c[11], TABLE_CELL, "-"), snprintf(c[12], TABLE_CELL, "-");
 }
 
@@ -91,10 +71,6 @@ static void widths(const struct table *t, int *w)
 	}
 }
 
-#define PREDICTED \
-	"predicted: where the fitted times cross, beyond the measured lengths too; of two that run side by side, anywhere within\n" \
-	"the fits' errors: what was measured counts. always: the first is cheaper at every length, nowhere: at none.\n"
-const char table_predicted_note[] = PREDICTED;
 const char table_notes[] =
 	"n, d: exponents of time in length and width, from a sixteenth of the largest size on, with 95 % confidence intervals;\n"
 	"mixing is what moves information between positions, timed by watching operators in calls of its own; whole includes the projections. materialised: attention that stores\n"
@@ -104,39 +80,18 @@ const char table_notes[] =
 	"output, by running them. Restricted attention: unless --window says otherwise, n2d-bench layers times a window of 64 positions\n"
 	"either side, n2d-bench paths traces one of 8.\n"
 	"limit %: of the speed that the machine allows at most, min(peak, intensity x bandwidth) with intensity = operations a\n"
-	"byte, measured in the same minutes, over the same lengths.\n" PREDICTED;
+	"byte, measured in the same minutes, over the same lengths.\n";
 
-void table_pair_cells(const struct table_pair *p, char c[4][TABLE_CELL])
+/* Shares of a limit that cannot be. */
+static void limits(const struct table *t, FILE *f)
 {
-	crossing(p->n, p->to, c[0], TABLE_CELL);
-	predicted(p->predicted, p->to, c[1], TABLE_CELL);
-	crossing(p->mixing, p->to, c[2], TABLE_CELL);
-	predicted(p->mixing_predicted, p->to, c[3], TABLE_CELL);
-}
-
-/* Whether any two do. */
-static int cross(const struct table *t)
-{
-	for (size_t i = 0; i < t->pairs; i++)
-		if (table_crosses(t->pair + i))
-			return 1;
-	return 0;
-}
-
-/* The pairs in which one stays cheaper, or ties; and those that change places more than once. */
-static void always(const struct table *t, FILE *f)
-{
-	int n = 0;
-	for (size_t i = 0; i < t->pairs; i++)
-		if (!table_crosses(t->pair + i) && !table_unclear(t->pair + i))
-			fprintf(f, "%s %s than %s", n++ ? "," : "", t->pair[i].a, t->pair[i].b);
-	fprintf(f, n ? "\n" : " none\n");
-	n = 0;
-	for (size_t i = 0; i < t->pairs; i++)
-		if (table_unclear(t->pair + i))
-			fprintf(f, "%s %s and %s", n++ ? "," : "\nNo order, they change places more than once:", t->pair[i].a, t->pair[i].b);
-	if (n)
-		putc('\n', f);
+	int above = 0;
+	for (size_t i = 0; i < t->rows; i++)
+		above |= table_beyond(t->row[i].percent.max);
+	if (above)
+		fprintf(f, "*: more than the limit: what is bound by memory has some of it nearer than it was measured for, or the limit was disturbed.\n");
+	if (*t->beaten.text)
+		fprintf(f, "limit %% leaves out %s: " LIMIT_BEATEN_NOTE ".\n", t->beaten.text);
 }
 
 /* How steady the machine was. */
@@ -151,11 +106,8 @@ static void peak(const struct table *t, FILE *f)
 /* What a mark at a row means, where there is one. */
 static void disturbed(const struct table *t, FILE *f)
 {
-	for (size_t i = 0; i < t->rows; i++)
-		if (t->row[i].disturbed) {
-			fprintf(f, "disturbed: other work used the processors, so that at some length fewer clean samples were had than wanted. Do not rely on it.\n");
-			return;
-		}
+	if (*t->disturbed.text)
+		fprintf(f, "disturbed: %s: " SAMPLE_DISTURBED_NOTE ".\n", t->disturbed.text);
 }
 
 void table_text(const struct table *t, FILE *f)
@@ -175,7 +127,9 @@ void table_text(const struct table *t, FILE *f)
 		fputs(t->row[i].disturbed ? "  disturbed\n" : "\n", f);
 	}
 	fprintf(f, "\n%s", table_notes);
+	fputs(t->paths ? "" : TABLE_NO_PATHS ".\n", f);
 	disturbed(t, f);
+	limits(t, f);
 	peak(t, f);
 	fprintf(f, "\nT = c0 + c1 n d^2 + c2 n^2 d, fitted to all shapes by relative error\n  %-28s %12s %12s %12s %8s\n", "layer",
 		"c0 us", "c1 ps", "c2 ps", "error");
@@ -184,19 +138,7 @@ void table_text(const struct table *t, FILE *f)
 		fprintf(f, "  %-28s %12.2f %12.3f %12.3f %7.1f%%\n", t->row[i].layer, 1e6 * q->c[0], 1e12 * q->c[1], 1e12 * q->c[2],
 			100 * q->rms);
 	}
-	if (cross(t))
-		fprintf(f, "\nup to n* the first is cheaper (d = %.0f)%16s %10s  %14s %10s\n", t->row[0].at_d, "whole: n*", "predicted", "mixing: n*", "predicted");
-	for (size_t i = 0; i < t->pairs; i++) {
-		const struct table_pair *p = t->pair + i;
-		char names[2 * NAME_MOST + 4];
-		if (!table_crosses(p))
-			continue;
-		snprintf(names, sizeof names, "%s, %s", p->a, p->b);
-		table_pair_cells(p, c);
-		fprintf(f, "  %-48s %6s %10s  %14s %10s\n", names, c[0], c[1], c[2], c[3]);
-	}
-	fprintf(f, "\nCheaper throughout or tied (within %.0f %%, or the scatter of the samples), and by the fits up to %d times the largest n:", 100 * TABLE_TIE, TABLE_FAR);
-	always(t, f);
+	table_pairs_text(t, f);
 }
 
 void table_markdown(const struct table *t, FILE *f)
@@ -221,19 +163,11 @@ void table_markdown(const struct table *t, FILE *f)
 		}
 	}
 	fprintf(f, "\n\n%s", table_notes);
+	fputs(t->paths ? "" : TABLE_NO_PATHS ".\n", f);
 	disturbed(t, f);
+	limits(t, f);
 	peak(t, f);
-	if (cross(t))
-		fprintf(f, "\n| up to n* the first is cheaper (d = %.0f) | n* measured | predicted | mixing alone: n* measured | predicted |\n"
-			   "|--|--:|--:|--:|--:|\n", t->row[0].at_d);
-	for (size_t i = 0; i < t->pairs; i++) {
-		if (!table_crosses(t->pair + i))
-			continue;
-		table_pair_cells(t->pair + i, c);
-		fprintf(f, "| %s, %s | %s | %s | %s | %s |\n", t->pair[i].a, t->pair[i].b, c[0], c[1], c[2], c[3]);
-	}
-	fprintf(f, "\nCheaper throughout or tied (within %.0f %%, or the scatter of the samples), and by the fits up to %d times the largest n:", 100 * TABLE_TIE, TABLE_FAR);
-	always(t, f);
+	table_pairs_markdown(t, f);
 }
 
 static void csv_value(FILE *f, const struct table *t, const char *layer, const char *other, const char *quantity,
@@ -275,14 +209,16 @@ void table_csv(const struct table *t, FILE *f)
 		csv_growth(f, t, r, "path", r->path, &r->path_found);
 		csv_growth(f, t, r, "path_dilated", r->path, &r->dilated_found);
 		csv_growth(f, t, r, "perturbed", r->path, &r->perturbed_found);
-		csv_value(f, t, r->layer, "", "percent_of_limit", "", r->percent.median, r->percent.mad);
+		csv_value(f, t, r->layer, "", "percent_of_limit", "", r->percent.n ? r->percent.median : NAN, r->percent.mad);
 		csv_value(f, t, r->layer, "", "disturbed", "", r->disturbed, NAN);
 	}
 	for (size_t i = 0; i < t->pairs; i++) {
 		const struct table_pair *p = t->pair + i;
 		csv_value(f, t, p->a, p->b, "crossover_n", "", p->n, NAN);
+		csv_value(f, t, p->a, p->b, "crossover_ties", "", (double)p->ties.n, NAN);
 		csv_value(f, t, p->a, p->b, "crossover_n_predicted", "", p->predicted, NAN);
 		csv_value(f, t, p->a, p->b, "crossover_n_mixing", "", p->mixing, NAN);
+		csv_value(f, t, p->a, p->b, "crossover_ties_mixing", "", (double)p->mixing_ties.n, NAN);
 		csv_value(f, t, p->a, p->b, "crossover_n_mixing_predicted", "", p->mixing_predicted, NAN);
 	}
 }

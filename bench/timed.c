@@ -94,6 +94,7 @@ static double speedup(struct bench_case **c, size_t n, const struct timed *t)
 
 void timed_print(struct bench_case **c, size_t n, const struct roof_levels *levels)
 {
+	int beaten = 0;
 	printf("%-58s %11s %6s %9s %8s  %5s  %s\n", "op/isa/shape", "median", "+-", "GFLOP/s", "GB/s", "% of", "limit");
 	for (size_t i = 0; i < n; i++) {
 		const struct timed *t = timed_of(c[i]);
@@ -106,13 +107,16 @@ void timed_print(struct bench_case **c, size_t n, const struct roof_levels *leve
 		int memory = !(t->work.flops / t->limit.peak >= t->limit.seconds);
 		printf("%-58s %8.2f us %5.1f%% %9.1f %8.1f", c[i]->id, 1e6 * s.median, 100 * s.mad / s.median, t->work.flops / s.median / 1e9,
 		       t->work.bytes / s.median / 1e9);
-		if (levels->n)
-			printf("  %4.0f%%  %s", 100 * t->limit.seconds / s.median, memory ? t->limit.level : "peak");
+		if (levels->n && limit_beaten(t->work.flops, s.median, t->limit.peak))
+			beaten = printf("  %5s  peak", "-") > 0;
+		else if (levels->n)
+			printf("  %4.0f%%  %s", limit_percent(&t->limit, &t->work, s.median), memory ? t->limit.level : "peak");
 		double faster = speedup(c, n, t);
 		if (!isnan(faster))
 			printf("  %.2fx one thread", faster);
 		puts(sample_mark(c[i], t->limit.disturbed));
 	}
+	fputs(beaten ? "% of limit -: " LIMIT_BEATEN_NOTE ".\n" : "", stdout);
 }
 
 void timed_describe(struct gbench_state *s, const struct bench_case *c, size_t sample, void *user)
@@ -122,7 +126,7 @@ void timed_describe(struct gbench_state *s, const struct bench_case *c, size_t s
 	(void)user;
 	gbench_counter(s, "GFLOP/s", t->work.flops / seconds / 1e9);
 	gbench_counter(s, "GB/s", t->work.bytes / seconds / 1e9);
-	gbench_counter(s, "percent", 100 * t->limit.seconds / seconds);
+	gbench_counter(s, "percent", limit_percent(&t->limit, &t->work, seconds));
 }
 
 void timed_row(const struct bench_case *c, size_t sample, void *user)

@@ -124,6 +124,8 @@ cli/1,a,1
 goes ./n2d-bench roof --isa scalar --threads 1 --samples 1 fma_peak/scalar/threads=1
 grep -qE 'nan|bandwidth' "$scratch/out" && bad "$what: tells what was not measured" || good
 goes ./n2d-bench roof --isa scalar --threads 1,2 --samples 1 --csv "$scratch/roof.csv" --benchmark_filter=stream_read
+out '^bandwidth, GB/s \(levels as scalar reads'
+! grep -q 'HAVE_JANSSON 1' config.h || { grep -q '"levels_measured_with": "scalar"' "$scratch/roof.json" && good || bad "$what: which set read is not in its facts"; }
 awk '{n = NF - ($NF == "disturbed")} $1 ~ /^(L[0-9]|memory)$/ {print $1, $(n - 4), $(n - 3)}' "$scratch/out" >"$scratch/levels"
 sed '1d; s/"[^"]*"/id/' "$scratch/roof.csv" | tr , ' ' | awk 'NR == FNR {want[$1, $2] = $3; next}
 	{k = $7 SUBSEP $5; i = $5 SUBSEP $6; rate = $13 / $10 / 1e9; least[i] = i in least && least[i] < rate ? least[i] : rate
@@ -132,6 +134,12 @@ sed '1d; s/"[^"]*"/id/' "$scratch/roof.csv" | tr , ' ' | awk 'NR == FNR {want[$1
 out '^1 0$'
 goes ./n2d-bench layers $small --no-limits
 out '^  rnn +2 +4 +[0-9.]+ +[0-9.]+% +[0-9.]+ +[0-9.]+ +- '
+out '^  layer +n +d  .*[^ ] {2,}limit {2,}memory MiB$'
+# A mark is explained below the table.
+goes ./n2d-bench layers --layer rnn --n 2,4 --d 4,8 --isa scalar --threads 1 --samples 3
+for mark in 'disturbed' 'limit disturbed'; do
+	! grep -qE "[0-9-]  $mark\$" "$scratch/out" || out "^$mark: "
+done
 # What was left out takes a line a layer, or one for all of an instruction set, and the way out is told.
 goes ./n2d-bench layers --layer convolution,rnn --width 2 --n 2..8 --d 4,8 --isa scalar --threads 1,2 --samples 1 --no-limits
 sed -n '/^not measured/,$p' "$scratch/out" >"$scratch/block"

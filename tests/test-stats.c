@@ -1,6 +1,8 @@
 /* The statistics of the benchmark, on numbers whose answer is known. */
 #include "bench/fit.h"
+#include "bench/limits.h"
 #include "bench/stats.h"
+#include "bench/where.h"
 #include "tests/unit.h"
 
 static void test_summary(void **state)
@@ -16,6 +18,37 @@ static void test_summary(void **state)
 	/* One wild sample moves neither. */
 	const double wild[] = {5, 1, 1e9, 2, 4};
 	assert_true(stat_summarise(wild, 5).median == 4 && stat_summarise(wild, 5).mad == 2);
+}
+
+/* Of a peak of 100 FLOP/s a call of 104 FLOP in a second is measured as it is; of 106, it shows that the peak was disturbed. */
+static void test_limit(void **state)
+{
+	(void)state;
+	const struct limit l = {.peak = 100, .seconds = 1}, memory = {.peak = 100, .seconds = 3}, none = {.peak = NAN};
+	assert_true(limit_percent(&l, &(struct work){.flops = 104}, 1) == 100 && limit_percent(&l, &(struct work){.flops = 104}, 2) == 50);
+	assert_true(isnan(limit_percent(&l, &(struct work){.flops = 106}, 1)));
+	assert_true(limit_percent(&memory, &(struct work){.flops = 104}, 1) == 300); /* from caches: that can be */
+	assert_true(limit_percent(&none, &(struct work){.flops = 106}, 1) == 0);
+}
+
+static void test_where(void **state)
+{
+	(void)state;
+	struct where w = {.untold = 0};
+	where_end(&w);
+	assert_string_equal(w.text, "");
+	where_add(&w, "rnn", 16, "");
+	where_add(&w, "rnn", 32, " (so)");
+	where_add(&w, "lstm", 64, "");
+	where_end(&w);
+	assert_string_equal(w.text, "rnn at n = 16, 32 (so); lstm at n = 64");
+	for (int i = 0; i < 1000; i++)
+		where_add(&w, "lstm", 10000 + i, "");
+	where_end(&w);
+	const char *tail = strstr(w.text, " and ");
+	assert_true(strlen(w.text) < WHERE_MOST && tail);
+	size_t told = (size_t)(tail - strstr(w.text, ", 10000")) / strlen(", 10000");
+	assert_int_equal((size_t)strtol(tail + 5, NULL, 10), 1000 - told);
 }
 
 /* Anscombe's first set: y = 3.0001 + 0.5001 x, standard error of the slope 0.1179, t(9) = 2.2622. */
@@ -109,6 +142,9 @@ static void test_crossing(void **state)
 	assert_int_equal(fit_first_below(square, line, tie, 4), -1);
 	assert_int_equal(fit_first_below(tied, line, tie, 2), 0);
 	const double through[] = {2, 6.01, 13, 70}; /* below, tie, above: between the first and the third */
+	size_t last = 9;
+	assert_true(fit_ties(tied, line, tie, 4, &last) == 2 && last == 3);
+	assert_true(fit_ties(tied, line, tie, 2, &last) == 2 && last == 3);
 	double between[2], crossed = fit_crossing(n, through, line, tie, 4, between);
 	assert_true(between[0] == 64 && between[1] == 256 && crossed > 64 && crossed < 256);
 	const double restless[] = {2, 7, 11, 70}; /* below, above, below, above */
@@ -191,6 +227,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_where),
 		cmocka_unit_test(test_line),
 		cmocka_unit_test(test_power),
 		cmocka_unit_test(test_fit),
