@@ -29,10 +29,12 @@ size_t n2d_output_workspace(size_t n, size_t D, size_t V)
 	return n2d_add(n2d_add(n2d_floats(m, V, 1), n2d_mul(2, n2d_floats(m, D, 1))), n2d_mul(3, n2d_floats(m, 1, 1)));
 }
 
-/* The rows that count of [first, end), gathered. */
+/* The rows that count of [first, end): x and dx where they lie when all count, else gathered. */
 struct chunk {
 	size_t first, end, rows, most;
-	float *z, *x, *dx, *loss, *nll; /* in the workspace */
+	const float *x;
+	float *dx;
+	float *z, *gathered, *dgathered, *loss, *nll; /* in the workspace */
 	int32_t *target;
 };
 
@@ -40,19 +42,35 @@ static struct chunk before_first(const struct n2d_output *o, float *ws)
 {
 	size_t m = chunk_rows(o->n, o->V), column = n2d_floats(m, 1, 1);
 	float *x = ws + n2d_floats(m, o->V, 1), *dx = x + n2d_floats(m, o->D, 1), *loss = dx + n2d_floats(m, o->D, 1);
-	return (struct chunk){.most = m, .z = ws, .x = x, .dx = dx, .loss = loss, .nll = loss + column,
+	return (struct chunk){.most = m, .z = ws, .gathered = x, .dgathered = dx, .loss = loss, .nll = loss + column,
 			      .target = (int32_t *)(loss + 2 * column)};
 }
 
+static void gather(const struct chunk *c, const struct n2d_output *o, const float *x)
+{
+	float *to = c->gathered;
+	for (size_t i = c->first; i < c->end; i++)
+		if (o->target[i] >= 0) {
+			memcpy(to, x + i * o->D, o->D * sizeof *x);
+			to += o->D;
+		}
+}
+
 /* With the padding behind them. 0 when there is no row left. */
-static int next(struct chunk *c, const struct n2d_output *o, const float *x)
+static int next(struct chunk *c, const struct n2d_output *o, const float *x, float *dx)
 {
 	c->first = c->end;
 	for (c->rows = 0; c->end < o->n && (c->rows < c->most || o->target[c->end] < 0); c->end++)
-		if (o->target[c->end] >= 0) {
-			memcpy(c->x + c->rows * o->D, x + c->end * o->D, o->D * sizeof *x);
+		if (o->target[c->end] >= 0)
 			c->target[c->rows++] = o->target[c->end];
-		}
+	if (c->rows == c->end - c->first) {
+		c->x = x + c->first * o->D;
+		c->dx = dx ? dx + c->first * o->D : NULL;
+	} else {
+		gather(c, o, x);
+		c->x = c->gathered;
+		c->dx = c->dgathered;
+	}
 	return c->end > c->first;
 }
 
@@ -73,7 +91,7 @@ void n2d_output_loss(const struct n2d_ctx *ctx, const struct n2d_output *o, stru
 		     float *dw, float *dbias, int add, const float *x, float *ws)
 {
 	size_t D = o->D, V = o->V;
-	for (struct chunk c = before_first(o, ws); next(&c, o, x);) {
+	for (struct chunk c = before_first(o, ws); next(&c, o, x, dx);) {
 		n2d_linear_fwd(ctx, c.z, c.x, o->packed, o->bias, 0, c.rows, D, V, D, V);
 		if (o->count_right)
 			n2d_xent_right(ctx, sum, c.loss, c.z, c.target, c.rows, V, V);
@@ -82,7 +100,8 @@ void n2d_output_loss(const struct n2d_ctx *ctx, const struct n2d_output *o, stru
 		if (!dx)
 			continue;
 		n2d_linear_bwd(ctx, c.dx, 0, c.z, o->packed, c.rows, D, V, D, V);
-		scatter(&c, o, dx, c.dx, D);
+		if (c.dx == c.dgathered)
+			scatter(&c, o, dx, c.dx, D);
 		n2d_linear_weights(ctx, dw, dbias, add, c.z, c.x, c.rows, D, V, D, V);
 		add = 1;
 	}

@@ -25,7 +25,7 @@ struct n2d_output {
 size_t n2d_output_workspace(size_t n, size_t D, size_t V);
 
 /* Adds to *sum; nll[n] (or NULL) receives each row's -log softmax(z)[target], 0 in padding. dx[n,D] NULL: the
- * loss alone. Else dx is written, and so are dw[V,D] and dbias[V] (NULL without bias), or added to when add: weight times the gradients of the loss. */
+ * loss alone. Else dx, which is not x, is written, and so are dw[V,D] and dbias[V] (NULL without bias), or added to when add: weight times the gradients of the loss. */
 void n2d_output_loss(const struct n2d_ctx *ctx, const struct n2d_output *o, struct n2d_loss_sum *sum, float *nll, float *dx,
 		     float *dw, float *dbias, int add, const float *x, float *ws);
 
