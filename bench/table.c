@@ -157,9 +157,9 @@ void table_hidden(struct where *w, const struct table *t, const struct results *
 		results_over_n(&s, r, &t->choice, t->row[i].layer);
 		for (size_t k = 0; k < s.n; k++) {
 			int beyond = s.p[k]->percent > top;
-			snprintf(percent, sizeof percent, beyond ? " (%.0f %%)" : "", s.p[k]->percent);
+			snprintf(percent, sizeof percent, " (%.0f %%)", s.p[k]->percent);
 			if (beyond || s.p[k]->beaten)
-				where_add(w, t->row[i].layer, s.p[k]->n, percent);
+				where_add(w, t->row[i].layer, s.p[k]->n, beyond ? percent : "");
 		}
 	}
 	where_end(w);
