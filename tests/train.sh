@@ -205,6 +205,33 @@ if env --default-signal=INT true 2>/dev/null; then
 	[ $? = 130 ] && ls "$scratch/int"/step-*.state.safetensors >"$scratch/out" && good || bad 'SIGINT: no exit code 130, or nothing kept'
 fi
 
+# A signal between setting up and the first step, where a full pipe for its messages holds it: it makes none, and tells what there is.
+early() {
+	what="n2d train $*, stopped before a step"
+	exec 3<>"$scratch/pipe"
+	dd if=/dev/zero of="$scratch/pipe" bs=4096 oflag=nonblock 2>/dev/null
+	./n2d train --threads 1 --isa scalar "$@" 2>"$scratch/pipe" 3>&- &
+	train=$!
+	n=0
+	until [ $((0x$(sed -n 's/^SigCgt:.*\(....\)$/\1/p' /proc/$train/status) & 0x4000)) != 0 ] || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
+	kill -TERM $train
+	tr -d '\0' <"$scratch/pipe" >"$scratch/err" 3>&- &
+	exec 3>&-
+	wait $train
+	code=$?
+	wait $!
+	[ $code = 143 ] && good || bad "$what: exit code $code, should be 143"
+}
+if grep -q '^SigCgt' /proc/self/status 2>/dev/null && mkfifo "$scratch/pipe" 2>/dev/null; then
+	early --task copy --lines 40 -o "$scratch/early" $small --max-steps 2
+	err '^stopped after step 0, '
+	err '^there is nothing to go on from: the same command starts anew$'
+	train 0 --task copy --lines 40 -o "$scratch/early" $small --max-steps 2
+	early --resume -o "$scratch/early" --max-steps 4
+	err '^stopped after step 2, .* at step 2$'
+	err '^go on with: n2d train --resume -o '
+fi
+
 printf '\nb\na b c a b c\n' >"$scratch/in"
 ./n2d translate -q -m "$scratch/edge/step-00000006.safetensors" <"$scratch/in" >"$scratch/out" 2>"$scratch/err"
 [ $? = 0 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && [ -z "$(head -n 1 "$scratch/out")" ] && good || bad "translate: not three lines, the first empty"
