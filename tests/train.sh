@@ -34,6 +34,18 @@ err '^goes on from step 10 of '
 grep -qiE 'nan|inf' "$scratch/fewer/log.csv" && bad "$what: steps on nothing" || good
 tail -n 1 "$scratch/fewer/log.csv" | grep -q '^1,13,' && good || bad "$what: not 13 steps"
 
+# Ended and resumed: the model and valid.csv of one that ran through, but for seconds; log.csv has a row more, of the steps before the end.
+for run in "through 12" "again 6" "again 12 --resume"; do
+	set -- $run
+	[ $# = 3 ] && task= || task="--task reverse --lines 40 $small --batch-tokens 100 --log-every 4 --valid-every 5"
+	train 0 -o "$scratch/$1" --max-steps "$2" ${3-} $task -q
+done
+for run in through again; do cut -d, -f1-9 "$scratch/$run/valid.csv" >"$scratch/$run/values"; done
+what='ended and resumed'
+cmp -s "$scratch/through/step-00000012.safetensors" "$scratch/again/step-00000012.safetensors" && good || bad "$what: another model"
+cmp -s "$scratch/through/values" "$scratch/again/values" && good || bad "$what: other values in valid.csv"
+[ "$(sed 1d "$scratch/again/log.csv" | cut -d, -f2 | tr '\n' ' ')" = '4 6 8 12 ' ] && good || bad "$what: not the rows 4, 6, 8 and 12 in log.csv"
+
 # An end within an epoch is told not to have been validated.
 train 0 --task reverse --lines 400 -o "$scratch/within" $small --max-steps 1 --batch-tokens 200
 err '^finished after step 1, .*; this step was not validated'
