@@ -252,12 +252,18 @@ printf '\nb\na b c a b c\n' >"$scratch/in"
 # Words that the vocabulary does not have are counted, and only where there are any.
 printf 'a zebra\nb\n' >"$scratch/zoo"
 ./n2d translate -m "$scratch/edge/step-00000006.safetensors" -i "$scratch/zoo" >"$scratch/out" 2>"$scratch/err"
-err '^2 lines in .* a second, unknown words: 1$'
+err '^2 lines in .* a second$'
+err '^unknown words: 1, in 1 of 2 lines$'
+printf 'a\nzebra yak\nb\ngnu\n' | ./n2d translate --interactive -m "$scratch/edge/step-00000006.safetensors" >"$scratch/out" 2>"$scratch/err"
+[ "$(cat "$scratch/err")" = 'unknown words: 3, in 2 of 4 lines' ] && good || bad 'translate --interactive: unknown words not told, once'
 printf 'a\n' | ./n2d translate -m "$scratch/edge/step-00000006.safetensors" >"$scratch/out" 2>"$scratch/err"
 err '^1 line in .* a second$'
+grep -q unknown "$scratch/err" && bad 'translate: unknown words where there are none' || good
 printf 'b yak\nc gnu gnu\n' >"$scratch/farm"
 ./n2d score -m "$scratch/edge/step-00000006.safetensors" --src "$scratch/zoo" --trg "$scratch/farm" >"$scratch/out" 2>"$scratch/err"
-err '^unknown words: 1 \+ 3$'
+err '^unknown words: 1 \+ 3, in 2 of 2 pairs$'
+./n2d attention -m "$scratch/edge/step-00000006.safetensors" --csv "$scratch/out" 'a zebra' 'b yak gnu' 2>"$scratch/err"
+[ "$(cat "$scratch/err")" = 'unknown words, shown as <unk>: 3' ] && good || bad 'attention: unknown words not told'
 # Gradients change nothing of what is told.
 train 0 --task copy --lines 200 -o "$scratch/right" $small --max-steps 10 --schedule constant --rate 0.01 --warmup 1 -q
 ./n2d make-data copy --lines 20 -o "$scratch/right.text"
