@@ -103,7 +103,7 @@ static int set_option(int o)
 	case O_DILATION: return parse_number(&opt.c.dilation, "--dilation", optarg, 1, 1 << 20);
 	case O_INNER: return parse_number(&opt.c.F, "--inner", optarg, 1, 1 << 24);
 	case O_CAUSAL: opt.c.causal = 1; return 0;
-	case O_THREADS: return parse_sizes(&opt.threads, "--threads", optarg);
+	case O_THREADS: return parse_threads(&opt.threads, optarg);
 	case O_ISA: opt.isa = optarg; return 0;
 	case O_SAMPLES: return parse_number(&opt.samples, "--samples", optarg, 1, 100000);
 	case O_BUDGET:

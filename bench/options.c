@@ -11,13 +11,15 @@
 #include "base/file.h"
 #include "base/threads.h"
 
+static const size_t SIZE_MOST = (size_t)1 << 40;
+
 static int number(const char **s, size_t *v)
 {
 	char *end;
 	if (!isdigit((unsigned char)**s))
 		return -1;
 	unsigned long long x = strtoull(*s, &end, 10);
-	if (x > (size_t)1 << 40)
+	if (x > SIZE_MOST)
 		return -1;
 	*s = end;
 	*v = (size_t)x;
@@ -32,19 +34,20 @@ static int has_size(const struct size_list *l, size_t v)
 	return 0;
 }
 
-int parse_sizes(struct size_list *l, const char *option, const char *text)
+/* 1: a number is none, or out of its range, and the caller says what was expected; -1 and a message. */
+static int parse_list(struct size_list *l, const char *option, const char *text, size_t most)
 {
 	const char *s = text;
 	l->n = 0;
 	for (;;) {
 		size_t a, b;
-		if (number(&s, &a) || a < 1)
-			break;
+		if (number(&s, &a) || a < 1 || a > most)
+			return 1;
 		b = a;
 		if (strncmp(s, "..", 2) == 0) {
 			s += 2;
-			if (number(&s, &b) || b < a)
-				break;
+			if (number(&s, &b) || b < a || b > most)
+				return 1;
 		}
 		for (; a <= b; a *= 2) {
 			if (has_size(l, a))
@@ -56,9 +59,20 @@ int parse_sizes(struct size_list *l, const char *option, const char *text)
 		if (!*s)
 			return 0;
 		if (*s++ != ',')
-			break;
+			return 1;
 	}
-	return n2d_error("%s: '%s', expected sizes from 1 on, as in 16,64 or 16..4096", option, text);
+}
+
+int parse_sizes(struct size_list *l, const char *option, const char *text)
+{
+	int bad = parse_list(l, option, text, SIZE_MOST);
+	return bad > 0 ? n2d_error("%s: '%s', expected sizes from 1 to %zu, as in 16,64 or 16..4096", option, text, SIZE_MOST) : bad;
+}
+
+int parse_threads(struct size_list *l, const char *text)
+{
+	int bad = parse_list(l, "--threads", text, N2D_THREADS_MOST);
+	return bad > 0 ? n2d_error("--threads: '%s', expected numbers of threads from 1 to %d, as in 1,2 or 1..8", text, N2D_THREADS_MOST) : bad;
 }
 
 int parse_number(size_t *v, const char *option, const char *text, size_t least, size_t most)
@@ -158,7 +172,7 @@ int common_option(struct common_options *o, int c, char **argv)
 {
 	switch (c) {
 	case 'i': o->isa = optarg; return 0;
-	case 't': return parse_sizes(&o->threads, "--threads", optarg);
+	case 't': return parse_threads(&o->threads, optarg);
 	case 's': return parse_number(&o->samples, "--samples", optarg, 1, 100000);
 	case 'c': return n2d_out_try(o->csv = optarg);
 	default: return n2d_error("unknown option or missing value: %s", argv[optind - 1]);

@@ -13,6 +13,7 @@ struct size_list {
 
 /* "16,64,256", or "16..4096" (doubling), or both mixed; all >= 1, each kept once. -1 and a message naming the option. */
 int parse_sizes(struct size_list *l, const char *option, const char *text);
+int parse_threads(struct size_list *l, const char *text); /* the same of --threads, up to N2D_THREADS_MOST */
 /* One whole number in [least, most]. */
 int parse_number(size_t *v, const char *option, const char *text, size_t least, size_t most);
 /* Names, "rnn,gru": -1 and a message when there is none or is_word refuses one. */

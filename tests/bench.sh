@@ -11,8 +11,10 @@ for command in roof kernels layers decode; do
 	err "--isa: ''"
 	run 2 env N2D_ISA=sse9 ./n2d-bench $command
 	err ': N2D_ISA: '
-	run 2 ./n2d-bench $command --isa scalar --threads 4294967297
-	err 'not in 1 \.\. 1024'
+	for threads in 0 -1 1025 2..2048 99999999999999999999; do
+		run 2 ./n2d-bench $command --isa scalar --threads $threads
+		err "^n2d-bench $command: --threads: '$threads', expected numbers of threads from 1 to 1024, as in 1,2 "
+	done
 	run 2 ./n2d-bench $command --isa scalar --threads "$(seq -s, 33)"
 	err 'at most 32 pairs'
 done
@@ -26,6 +28,15 @@ done
 run 2 ./n2d-bench layers --layer=
 run 2 ./n2d-bench layers --n "$(seq -s, 65)"
 err 'at most 64 sizes'
+for n in 0 -1 16..8 1..99999999999999999999; do
+	run 2 ./n2d-bench layers --n $n
+	err "^n2d-bench layers: --n: '$n', expected sizes from 1 to 1099511627776, as in "
+done
+run 2 ./n2d-bench layers --n 64 --d 64 --heads 7 --layer self-attention,restricted-attention --csv "$scratch/none.csv"
+err 'D = 64 must be a positive multiple of the number of heads H = 7$'
+[ -e "$scratch/none.csv" ] && bad "$what: a file of nothing" || good
+run 0 ./n2d-bench layers --help
+out '^  --budget .*default 400, of profile quick 60, '
 run 2 ./n2d-bench layers --layer convolution --width 2
 err 'W = 2'
 run 2 ./n2d-bench decode --model "$scratch/none"

@@ -104,14 +104,20 @@ fi
 
 run 0 ./n2d shapes --preset tiny --vocab 100
 out '^B = 2, n = 11, m = 7; d_model = 128, h = 4'
-out '^what an operator reads -> what it writes; of a norm '
-out '^h d_k: h d_v too'
+out '^what an operator reads, weights apart -> what it writes'
+out '^h d_k: the queries, keys or values of all heads \(h d_v is as wide\); 2 h d_k, 3 h d_k: '
+out '^h d_k is as wide as d_model here'
+out '^a norm: x, f\(x\) -> Norm\(x \+ f\(x\)\), x \+ f\(x\), 1 / the deviation '
+out '^right: .*; cross-entropy: '
 out '^  attention_fwd +\[B m, h d_k\] \[B n, h d_k\] .* K=32$'
 out '^  gemm +\[B n, d_model\] -> \[B n, 2 h d_k\] .*N=256'
 out '^  gemm +\[B n, d_model\] -> \[B n, d_ff\] .*N=256'
 run 0 ./n2d shapes --preset tiny --d-k 48 --d-v 32
 out '^K = 48, the larger of d_k and d_v'
+out '^h K: the queries, keys or values of all heads; 2 h K, 3 h K: two and three of these side by side$'
 out '  attention_fwd +(\[B n, h K\] ){3}-> \[B n, h K\]'
+run 0 ./n2d shapes --preset tiny --norm-kind rms
+out '^a norm: .* 1 / the root mean square of each row'
 # What a model takes, 1.7 GB here, is not needed to see its shapes. Sanitizers do not bear the limit.
 limit=:
 (ulimit -d 300000 && ./n2d --version) >"$scratch/out" 2>&1 && limit='ulimit -d 300000'

@@ -56,13 +56,14 @@ static void pairs_are_read(void **state)
 {
 	(void)state;
 	struct n2d_corpus c;
-	assert_int_equal(read_texts(&c, "a b\n\nc  d </s>\n", "b\na\n\n", 0), 0);
+	assert_int_equal(read_texts(&c, "a b\n\nc  d </s>\n", "b\nd\ne\n", 0), 0);
 	assert_int_equal(c.pairs, 3);
 	assert_int_equal(c.left_out, 0);
 	SIDE_IS(&c, N2D_SOURCE, A, B, END, END, C, UNK, UNK, END);
-	SIDE_IS(&c, N2D_TARGET, B, END, A, END, END);
+	SIDE_IS(&c, N2D_TARGET, B, END, UNK, END, UNK, END);
 	assert_int_equal(c.unknown[N2D_SOURCE], 2);
-	assert_int_equal(c.unknown[N2D_TARGET], 0);
+	assert_int_equal(c.unknown[N2D_TARGET], 2);
+	assert_int_equal(c.with_unknown, 2);
 	n2d_corpus_free(&c);
 }
 
@@ -94,6 +95,7 @@ static void sources_alone(void **state)
 	assert_int_equal(c.left_out, 1);
 	SIDE_IS(&c, N2D_SOURCE, A, END, B, UNK, END);
 	assert_int_equal(c.unknown[N2D_SOURCE], 1);
+	assert_int_equal(c.with_unknown, 1);
 	assert_int_equal(n2d_corpus_length(&c, N2D_TARGET, 0), 0);
 	/* The next lines of a stream, in the same memory. */
 	n2d_corpus_clear(&c);
@@ -103,6 +105,7 @@ static void sources_alone(void **state)
 	assert_int_equal(c.left_out, 0);
 	assert_int_equal(c.longest[N2D_SOURCE], 2);
 	assert_int_equal(c.unknown[N2D_SOURCE], 0);
+	assert_int_equal(c.with_unknown, 0);
 	for (size_t i = 0; i < 2000; i++) {
 		assert_int_equal(c.start[N2D_SOURCE][i], i + i / 2);
 		assert_int_equal(n2d_corpus_length(&c, N2D_TARGET, i), 0);

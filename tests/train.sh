@@ -34,6 +34,18 @@ err '^goes on from step 10 of '
 grep -qiE 'nan|inf' "$scratch/fewer/log.csv" && bad "$what: steps on nothing" || good
 tail -n 1 "$scratch/fewer/log.csv" | grep -q '^1,13,' && good || bad "$what: not 13 steps"
 
+# Ended and resumed: the model and valid.csv of one that ran through, but for seconds; log.csv has a row more, of the steps before the end.
+for run in "through 12" "again 6" "again 12 --resume"; do
+	set -- $run
+	[ $# = 3 ] && task= || task="--task reverse --lines 40 $small --batch-tokens 100 --log-every 4 --valid-every 5"
+	train 0 -o "$scratch/$1" --max-steps "$2" ${3-} $task -q
+done
+for run in through again; do cut -d, -f1-9 "$scratch/$run/valid.csv" >"$scratch/$run/values"; done
+what='ended and resumed'
+cmp -s "$scratch/through/step-00000012.safetensors" "$scratch/again/step-00000012.safetensors" && good || bad "$what: another model"
+cmp -s "$scratch/through/values" "$scratch/again/values" && good || bad "$what: other values in valid.csv"
+[ "$(sed 1d "$scratch/again/log.csv" | cut -d, -f2 | tr '\n' ' ')" = '4 6 8 12 ' ] && good || bad "$what: not the rows 4, 6, 8 and 12 in log.csv"
+
 # An end within an epoch is told not to have been validated.
 train 0 --task reverse --lines 400 -o "$scratch/within" $small --max-steps 1 --batch-tokens 200
 err '^finished after step 1, .*; this step was not validated'
@@ -205,6 +217,33 @@ if env --default-signal=INT true 2>/dev/null; then
 	[ $? = 130 ] && ls "$scratch/int"/step-*.state.safetensors >"$scratch/out" && good || bad 'SIGINT: no exit code 130, or nothing kept'
 fi
 
+# A signal between setting up and the first step, where a full pipe for its messages holds it: it makes none, and tells what there is.
+early() {
+	what="n2d train $*, stopped before a step"
+	exec 3<>"$scratch/pipe"
+	dd if=/dev/zero of="$scratch/pipe" bs=4096 oflag=nonblock 2>/dev/null
+	./n2d train --threads 1 --isa scalar "$@" 2>"$scratch/pipe" 3>&- &
+	train=$!
+	n=0
+	until [ $((0x$(sed -n 's/^SigCgt:.*\(....\)$/\1/p' /proc/$train/status) & 0x4000)) != 0 ] || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
+	kill -TERM $train
+	tr -d '\0' <"$scratch/pipe" >"$scratch/err" 3>&- &
+	exec 3>&-
+	wait $train
+	code=$?
+	wait $!
+	[ $code = 143 ] && good || bad "$what: exit code $code, should be 143"
+}
+if grep -q '^SigCgt' /proc/self/status 2>/dev/null && mkfifo "$scratch/pipe" 2>/dev/null; then
+	early --task copy --lines 40 -o "$scratch/early" $small --max-steps 2
+	err '^stopped after step 0, '
+	err '^there is nothing to go on from: the same command starts anew$'
+	train 0 --task copy --lines 40 -o "$scratch/early" $small --max-steps 2
+	early --resume -o "$scratch/early" --max-steps 4
+	err '^stopped after step 2, .* at step 2$'
+	err '^go on with: n2d train --resume -o '
+fi
+
 printf '\nb\na b c a b c\n' >"$scratch/in"
 ./n2d translate -q -m "$scratch/edge/step-00000006.safetensors" <"$scratch/in" >"$scratch/out" 2>"$scratch/err"
 [ $? = 0 ] && [ "$(wc -l <"$scratch/out")" = 3 ] && [ -z "$(head -n 1 "$scratch/out")" ] && good || bad "translate: not three lines, the first empty"
@@ -213,12 +252,18 @@ printf '\nb\na b c a b c\n' >"$scratch/in"
 # Words that the vocabulary does not have are counted, and only where there are any.
 printf 'a zebra\nb\n' >"$scratch/zoo"
 ./n2d translate -m "$scratch/edge/step-00000006.safetensors" -i "$scratch/zoo" >"$scratch/out" 2>"$scratch/err"
-err '^2 lines in .* a second, unknown words: 1$'
+err '^2 lines in .* a second$'
+err '^unknown words: 1, in 1 of 2 lines$'
+printf 'a\nzebra yak\nb\ngnu\n' | ./n2d translate --interactive -m "$scratch/edge/step-00000006.safetensors" >"$scratch/out" 2>"$scratch/err"
+[ "$(cat "$scratch/err")" = 'unknown words: 3, in 2 of 4 lines' ] && good || bad 'translate --interactive: unknown words not told, once'
 printf 'a\n' | ./n2d translate -m "$scratch/edge/step-00000006.safetensors" >"$scratch/out" 2>"$scratch/err"
 err '^1 line in .* a second$'
+grep -q unknown "$scratch/err" && bad 'translate: unknown words where there are none' || good
 printf 'b yak\nc gnu gnu\n' >"$scratch/farm"
 ./n2d score -m "$scratch/edge/step-00000006.safetensors" --src "$scratch/zoo" --trg "$scratch/farm" >"$scratch/out" 2>"$scratch/err"
-err '^unknown words: 1 \+ 3$'
+err '^unknown words: 1 \+ 3, in 2 of 2 pairs$'
+./n2d attention -m "$scratch/edge/step-00000006.safetensors" --csv "$scratch/out" 'a zebra' 'b yak gnu' 2>"$scratch/err"
+[ "$(cat "$scratch/err")" = 'unknown words, shown as <unk>: 3' ] && good || bad 'attention: unknown words not told'
 # Gradients change nothing of what is told.
 train 0 --task copy --lines 200 -o "$scratch/right" $small --max-steps 10 --schedule constant --rate 0.01 --warmup 1 -q
 ./n2d make-data copy --lines 20 -o "$scratch/right.text"

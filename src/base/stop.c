@@ -31,10 +31,12 @@ static void on_signal(int sig)
 		return; /* nobody to tell */
 }
 
+/* Asked first: one that comes between catching and ignoring it again would count. */
 static void catch_unless_ignored(int sig)
 {
-	if (signal(sig, on_signal) == SIG_IGN)
-		signal(sig, SIG_IGN);
+	struct sigaction now;
+	if (sigaction(sig, NULL, &now) || now.sa_handler != SIG_IGN)
+		signal(sig, on_signal);
 }
 
 void n2d_stop_catch(const char *says)

@@ -271,6 +271,9 @@ static int show(struct session *s)
 		return failed();
 	if (view(s, &v))
 		return n2d_usage("attention", "%s", n2d_error_text());
+	size_t unknown = s->corpus.unknown[N2D_SOURCE] + s->corpus.unknown[N2D_TARGET];
+	if (unknown)
+		fprintf(stderr, "unknown words, shown as <unk>: %zu\n", unknown);
 	int bad = write_one(&v, s->a->out[LINES], n2d_maps_lines) || write_one(&v, s->a->out[HEAT], n2d_maps_heat) ||
 		  write_one(&v, s->a->out[CSV], n2d_maps_csv);
 	return bad ? failed() : N2D_EXIT_OK;

@@ -81,7 +81,8 @@ static void print(const struct args *a, const struct n2d_corpus *c, const struct
 	fprintf(stderr, "%zu pair%s, %zu tokens, nll %.6f a token, perplexity %.4f, accuracy %.2f %%\n", c->pairs, c->pairs == 1 ? "" : "s", s->sum.tokens,
 		s->sum.nll / tokens, exp(s->sum.nll / tokens), 100 * (double)s->sum.right / tokens);
 	if (c->unknown[N2D_SOURCE] + c->unknown[N2D_TARGET])
-		fprintf(stderr, "unknown words: %zu + %zu\n", c->unknown[N2D_SOURCE], c->unknown[N2D_TARGET]);
+		fprintf(stderr, "unknown words: %zu + %zu, in %zu of %zu pair%s\n", c->unknown[N2D_SOURCE], c->unknown[N2D_TARGET], c->with_unknown,
+			c->pairs, c->pairs == 1 ? "" : "s");
 }
 
 /* A damaged model, or one whose training diverged, must not look like a score. */

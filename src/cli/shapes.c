@@ -129,18 +129,29 @@ static int batch_init(struct batch *b, const struct n2d_shape *s)
 	return 0;
 }
 
+static void legend(const struct n2d_config *c)
+{
+	size_t d_k = n2d_config_d_k(c), d_v = n2d_config_d_v(c), K = d_k > d_v ? d_k : d_v;
+	const char *wide = d_k == d_v ? "h d_k" : "h K", *spread = c->norm_kind == N2D_NORM_RMS ? "root mean square" : "deviation";
+	printf("what an operator reads, weights apart -> what it writes, and its own sizes: a gemm multiplies [M, K] by weights [K, N]; attention's K is a "
+	       "head's width\n");
+	if (d_k != d_v)
+		printf("K = %zu, the larger of d_k and d_v: queries, keys and values are that wide where they are computed, with zeros beyond their own width\n", K);
+	printf("%s: the queries, keys or values of all heads%s; 2 %s, 3 %s: two and three of these side by side\n", wide,
+	       d_k == d_v ? " (h d_v is as wide)" : "", wide, wide);
+	if (c->heads * K == c->d_model)
+		printf("%s is as wide as d_model here, and called so in a gemm\n", wide);
+	if (c->norm_kind != N2D_NORM_NO)
+		printf("a norm: x, f(x) -> Norm(x + f(x)), x + f(x), 1 / the %s of each row; of x alone Norm(x), 1 / the %s\n", spread, spread);
+	printf("right: the largest logit of each row; cross-entropy: the gradient of the logits, the loss of each row\n");
+}
+
 static void title(const struct n2d_config *c, const struct n2d_shape *s)
 {
 	printf("B = %zu, n = %zu, m = %zu; d_model = %zu, h = %zu, d_k = %zu, d_v = %zu, d_ff = %zu, V = %zu; N = %zu encoder and %zu decoder layers, "
 	       "of which the first is shown\n",
 	       s->B, s->S, s->T, c->d_model, c->heads, n2d_config_d_k(c), n2d_config_d_v(c), c->d_ff, c->vocab, c->enc_layers, c->dec_layers);
-	printf("what an operator reads -> what it writes; of a norm these are Norm(x + f(x)), the sum x + f(x) and 1 / the deviation of each row\n");
-	size_t d_k = n2d_config_d_k(c), d_v = n2d_config_d_v(c);
-	if (d_k == d_v)
-		printf("h d_k: h d_v too, which is as wide\n");
-	else
-		printf("K = %zu, the larger of d_k and d_v: queries, keys and values are that wide where they are computed, with zeros beyond their own width\n",
-		       d_k > d_v ? d_k : d_v);
+	legend(c);
 }
 
 /* whole: the configuration of the model whose first layers m has. */

@@ -182,9 +182,12 @@ static int conclude(const struct n2d_session *s, enum n2d_train_end end, uint64_
 			(unsigned long long)t->optimiser.step, t->at.seconds, (double)n2d_memory_peak() / (1 << 20));
 		if (t->at.best_step)
 			fprintf(stderr, "; lowest validation loss %.4f at step %llu", t->at.best, (unsigned long long)t->at.best_step);
-		fprintf(stderr, t->valid && t->validated != t->optimiser.step ? "; this step was not validated (--valid-every)\n" : "\n");
-		if (end == N2D_TRAIN_STOPPED && n2d_checkpoint_newest(s->a->dir)) /* before the first step there is none */
+		int unseen = t->valid && t->validated != t->optimiser.step && t->optimiser.step > first; /* of an earlier run's last step nothing is known */
+		fprintf(stderr, unseen ? "; this step was not validated (--valid-every)\n" : "\n");
+		if (end == N2D_TRAIN_STOPPED && n2d_checkpoint_newest(s->a->dir))
 			fprintf(stderr, "go on with: n2d train --resume -o '%s'\n", s->a->dir);
+		else if (end == N2D_TRAIN_STOPPED)
+			fprintf(stderr, "there is nothing to go on from: the same command starts anew\n");
 	}
 	return end == N2D_TRAIN_STOPPED ? 128 + n2d_stop : N2D_EXIT_OK; /* as a shell tells it of a program that a signal ended */
 }

@@ -24,7 +24,8 @@ enum { BUFFER = 2000, LONGEST = 4096 };
 static void help(void)
 {
 	printf("usage: n2d translate -m MODEL [options] <SOURCE >TRANSLATION\n\n"
-	       "Translates each line; line i of the output belongs to line i of the input. An empty line gives an empty line.\n\n"
+	       "Translates each line; line i of the output belongs to line i of the input. An empty line gives an empty line.\n"
+	       "Words that the vocabulary does not have are read as <unk>; at the end standard error says how many there were.\n\n"
 	       "  -m, --model FILE      a model's safetensors file\n"
 	       "  -i, --input FILE      read from FILE, plain or gzip (standard input)\n"
 	       "  --beam N              hypotheses that go on at a time; 1: greedy (4)\n"
@@ -108,7 +109,7 @@ struct session {
 	struct n2d_corpus corpus;
 	int learned; /* the model's positions end before --max-source */
 	size_t done; /* lines written */
-	size_t unknown; /* words of them that the vocabulary does not have */
+	size_t unknown, with_unknown; /* words that the vocabulary does not have, and the lines that have any */
 	double start;
 };
 
@@ -147,12 +148,8 @@ static void print(const struct session *s, const struct n2d_translation *t)
 static void progress(const struct session *s)
 {
 	double t = n2d_now() - s->start;
-	if (s->a->quiet || s->a->interactive)
-		return;
-	fprintf(stderr, "%zu line%s in %.1f s, %.1f a second", s->done, s->done == 1 ? "" : "s", t, (double)s->done / t);
-	if (s->unknown)
-		fprintf(stderr, ", unknown words: %zu", s->unknown);
-	fputc('\n', stderr);
+	if (!s->a->quiet && !s->a->interactive)
+		fprintf(stderr, "%zu line%s in %.1f s, %.1f a second\n", s->done, s->done == 1 ? "" : "s", t, (double)s->done / t);
 }
 
 /* What has been read, written out. */
@@ -167,8 +164,9 @@ static int flush(struct session *s)
 	int bad = n2d_translate(t, &s->ctx, &s->bundle.model, c, &s->a->o);
 	for (size_t i = 0; !bad && i < c->pairs; i++, s->done++)
 		print(s, &t[i]);
-	s->unknown += c->unknown[N2D_SOURCE];
 	if (!bad) {
+		s->unknown += c->unknown[N2D_SOURCE];
+		s->with_unknown += c->with_unknown;
 		n2d_translations_free(t, c->pairs);
 		bad = fflush(stdout) || ferror(stdout) ? n2d_error("standard output: %s", strerror(errno)) : 0;
 		progress(s);
@@ -216,6 +214,8 @@ static int with_input(struct session *s)
 		return n2d_usage("translate", "%s", n2d_error_text());
 	s->start = n2d_now();
 	int code = all_lines(s, &l);
+	if (s->unknown && !s->a->quiet)
+		fprintf(stderr, "unknown words: %zu, in %zu of %zu line%s\n", s->unknown, s->with_unknown, s->done, s->done == 1 ? "" : "s");
 	n2d_lines_close(&l);
 	return code;
 }

@@ -35,7 +35,7 @@ void n2d_corpus_free(struct n2d_corpus *c)
 
 void n2d_corpus_clear(struct n2d_corpus *c)
 {
-	c->pairs = c->left_out = 0;
+	c->pairs = c->left_out = c->with_unknown = 0;
 	memset(c->longest, 0, sizeof c->longest);
 	memset(c->unknown, 0, sizeof c->unknown);
 	n2d_strings_clear(&c->texts);
@@ -107,8 +107,9 @@ static void accept(struct n2d_corpus *c, const size_t length[N2D_SIDES])
 		c->left_out++;
 		return;
 	}
+	size_t unknown = 0;
 	for (int side = 0; side < N2D_SIDES; side++) {
-		size_t at = c->start[side][c->pairs];
+		size_t at = c->start[side][c->pairs], before = c->unknown[side];
 		c->start[side][c->pairs + 1] = at + length[side];
 		if (length[side] > c->longest[side]) {
 			c->longest[side] = length[side];
@@ -116,7 +117,9 @@ static void accept(struct n2d_corpus *c, const size_t length[N2D_SIDES])
 		}
 		for (size_t i = 0; i < length[side]; i++)
 			c->unknown[side] += c->id[side][at + i] == N2D_ID_UNKNOWN;
+		unknown += c->unknown[side] - before;
 	}
+	c->with_unknown += unknown > 0;
 	c->pairs++;
 }
 

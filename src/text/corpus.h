@@ -30,6 +30,7 @@ struct n2d_corpus {
 	size_t longest[N2D_SIDES];      /* tokens of the longest sentence, its end among them */
 	size_t longest_line[N2D_SIDES]; /* its line, or pair, as they were read, from 1 */
 	size_t unknown[N2D_SIDES];      /* tokens that are N2D_ID_UNKNOWN */
+	size_t with_unknown;            /* pairs that have one, on either side */
 
 	int keeps;                      /* set before any pair comes: the targets' text is kept too, as it was read */
 	struct n2d_strings texts;
