@@ -76,7 +76,7 @@ static int parse(int argc, char **argv)
 	if (strcmp(opt.format, "text") != 0 && strcmp(opt.format, "markdown") != 0 && strcmp(opt.format, "json") != 0)
 		return n2d_error("--format: '%s', expected text, markdown or json", opt.format);
 	if (argc - optind != 2)
-		return n2d_error("%d arguments, expected BASE and HEAD", argc - optind);
+		return n2d_error("%d argument%s, expected BASE and HEAD", argc - optind, n2d_plural((size_t)(argc - optind)));
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "bench/compare.h"
 #include "text/utf8.h"
 
@@ -89,7 +90,7 @@ static double mean_ratio(const struct comparison *c)
 
 static void summary(const struct comparison *c, FILE *f)
 {
-	fprintf(f, "%zu benchmarks:", c->rows);
+	fprintf(f, "%zu benchmark%s:", c->rows, n2d_plural(c->rows));
 	for (int v = 0; v < VERDICTS; v++)
 		if (compare_count(c, v))
 			fprintf(f, " %zu %s,", compare_count(c, v), verdict_names[v]);

@@ -40,8 +40,9 @@ static void cpu_model(char *text, size_t size)
 void machine_line(char *text, size_t size)
 {
 	char cpu[128];
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
 	cpu_model(cpu, sizeof cpu);
-	snprintf(text, size, "%s, %ld processors, %s %s", cpu, sysconf(_SC_NPROCESSORS_ONLN), N2D_BUILD_CC, N2D_BUILD_CFLAGS);
+	snprintf(text, size, "%s, %ld processor%s, %s %s", cpu, n, n2d_plural((size_t)n), N2D_BUILD_CC, N2D_BUILD_CFLAGS);
 }
 
 /* Copies of the pointers: who reads arguments moves them, and takes some out. */
@@ -224,5 +225,6 @@ void machine_start(const struct n2d_ctx *ctx, int contexts)
 	gbench_context("time", "wall clock; threaded work too");
 	fprintf(stderr, "n2d-bench: %s\n", line);
 	if (threads > cpus)
-		fprintf(stderr, "n2d-bench: %d threads on %d processors: the figures of so many threads mean little\n", threads, cpus);
+		fprintf(stderr, "n2d-bench: %d threads on %d processor%s: the figures of so many threads mean little\n", threads, cpus,
+			n2d_plural((size_t)cpus));
 }

@@ -97,7 +97,7 @@ static int profile(struct model_case *m, int calls, struct csv_out *out)
 		fprintf(stderr, "n2d-bench: %s: %s\n", m->c.id, n2d_error_text());
 		return 0;
 	}
-	printf("\n%s: %d calls\n", m->c.id, calls);
+	printf("\n%s: %d call%s together\n", m->c.id, calls, n2d_plural((size_t)calls));
 	n2d_profile_print(&p, stdout, m->peak_flops, n2d_peak_bandwidth(m->c.ctx));
 	if (out)
 		profile_rows(out, m, &p, calls);

@@ -98,7 +98,7 @@ cp bad.state stray/step-00000002.state.safetensors
 train 2 -q --resume -o stray --max-steps 3
 err "^n2d train: stray/step-00000002.state.safetensors: metadata: log-every: 'x0' must be a whole number"
 train 2 $small --src s --trg t --max-tokens 1 -o new --max-steps 1
-err '^n2d train: s: none of 2 lines has at most 1 tokens on either side \(--max-tokens\)$'
+err '^n2d train: s: none of 2 lines has at most 1 token on either side \(--max-tokens\)$'
 train 2 $small --task numbers --max-tokens 2 --lines 10 -o new --max-steps 1
 err '^n2d train: the task: none of 10 pairs has at most 2 tokens on either side \(--max-tokens\)$'
 

@@ -57,7 +57,7 @@ else
 	out '^threads +3 \(--threads'
 	if command -v taskset >/dev/null; then
 		run 0 taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" ./n2d info
-		out '^threads +1 .* 1 processors? in the affinity mask'
+		out '^threads +1 .* 1 processor in the affinity mask'
 	fi
 fi
 
@@ -156,7 +156,7 @@ ls "$scratch"/x.* >/dev/null 2>&1 && bad 'a failing make-data leaves files' || g
 # Vocabularies.
 printf 'b a </s>\nb  c\n' >"$scratch/text"
 run 0 ./n2d vocab "$scratch/text" "$scratch/text" -o "$scratch/v" --max-size 6
-out '^6 entries for 10 tokens of 3 types; 4 are <unk> \(40\.00 %\)$'
+out '^6 entries for 10 tokens of 3 types; <unk>: 4 \(40\.00 %\)$'
 printf '<pad> 0\n<s> 0\n</s> 0\n<unk> 4\nb 4\na 2\n' | cmp -s - "$scratch/v" && good || bad "$what: not the file it should be"
 printf '2 0\n\n2\n' >"$scratch/ids"
 run 0 ./n2d vocab --ids - -o "$scratch/v" <"$scratch/ids"
@@ -255,7 +255,7 @@ head -n 1 "$scratch/h1" >"$scratch/one"
 run 2 ./n2d bleu "$scratch/r1" -i "$scratch/h1" "$scratch/one"
 err '/r1 has 2 lines and .*/one 1: expected as many'
 run 2 ./n2d bleu "$scratch/one" -sl -i "$scratch/h1"
-err '/one has 1 lines and .*/h1 2'
+err '/one has 1 line and .*/h1 2'
 : >"$scratch/none"
 run 2 ./n2d bleu "$scratch/none" -i "$scratch/none"
 err '/none: no lines'

@@ -28,6 +28,8 @@ done
 printf 'schema,id,seconds\nt/1,a\033[31mb,1\n' >"$scratch/escape.csv"
 run 0 ./n2d-bench compare "$scratch/escape.csv" "$scratch/escape.csv"
 out '^a \[31mb .* same$'
+run 2 ./n2d-bench compare "$scratch/base.csv"
+err ': 1 argument, expected BASE and HEAD$'
 # A gate that compared nothing is not green.
 printf 'schema,id,seconds\nt/1,a,1.2\nt/1,a,1.21\nt/1,b,1\n' >"$scratch/two.csv"
 printf 'schema,id,seconds\nt/1,c,1\n' >"$scratch/other.csv"
@@ -37,7 +39,7 @@ run 2 ./n2d-bench compare --filter '^b' "$scratch/base.csv" "$scratch/two.csv"
 run 2 ./n2d-bench compare --exclude '(' "$scratch/base.csv" "$scratch/two.csv"
 err "--exclude: '\\(': "
 run 0 ./n2d-bench compare --exclude '^a' "$scratch/two.csv" "$scratch/two.csv"
-out '^1 benchmarks: 1 same'
+out '^1 benchmark: 1 same'
 # What one side alone has is counted, and named in JSON only.
 printf 't/1,d,1\nt/1,e,1\n' | cat "$scratch/two.csv" - >"$scratch/three.csv"
 printf 't/1,f,1\n' | cat "$scratch/two.csv" - >"$scratch/four.csv"

@@ -28,6 +28,9 @@ what='steps on batches of 1 and 5'
 ./n2d-bench step --preset tiny --batch 1,5 --threads 2 --samples 1 --csv "$scratch/step.csv" >"$scratch/out" 2>"$scratch/err" && good || bad "$what fail"
 [ "$(sed -n 's/^step.*,tiny,.*,\([0-9]*\),[^,]*,[^,]*,[^,]*,\([0-9]*\)$/\2 pairs, \1 tokens/p' "$scratch/step.csv" | sort -u)" = "$(printf '1 pairs, 26 tokens\n5 pairs, 137 tokens')" ] &&
 	good || bad "$what: other pairs and tokens"
+what='the profile of a step'
+./n2d-bench step --preset tiny --batch 1 --isa scalar --threads 1 --samples 1 --profile >"$scratch/out" 2>"$scratch/err" && good || bad "$what fails"
+out '^step/.*: 5 calls together$'
 run 2 ./n2d-bench kernels --peers=mkl
 err "--peers: unknown 'mkl'"
 run 2 ./n2d-bench kernels --peers=pytorch-best

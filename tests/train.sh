@@ -90,7 +90,8 @@ fi
 # Longer pairs are left out, and counted.
 printf 'a b c d e f g\na b\nc d\n' >"$scratch/longer"
 train 0 --src "$scratch/longer" --trg "$scratch/longer" -o "$scratch/short" $small --max-tokens 3 --max-steps 1
-err 'training: 1 pairs longer than 3 tokens left out'
+err 'training: 1 pair longer than 3 tokens left out'
+err '^2 pairs, .* words; 1 batch an epoch,'
 twice=$(./n2d train --help | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p' | sort | uniq -d)
 [ -z "$twice" ] && good || bad "n2d train --help: two options of one name: $twice"
 
@@ -98,7 +99,7 @@ twice=$(./n2d train --help | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p' | sort | uniq
 printf 'a b\na b c d\nb\n' >"$scratch/valid3"
 train 0 --src "$scratch/many" --trg "$scratch/many" --valid-src "$scratch/valid3" --valid-trg "$scratch/valid3" -o "$scratch/short-valid" $small \
 	--max-tokens 3 --max-steps 1 --valid-every 1 -q
-err '^n2d train: validation: 1 pairs longer than 3 tokens left out'
+err '^n2d train: validation: 1 pair longer than 3 tokens left out'
 # Patience waits for something that comes, and ends with a row for the last step.
 train 2 --src "$scratch/many" --trg "$scratch/many" -o "$scratch/none" $small --patience 1
 err 'validations: --valid-src and --valid-trg must be given'

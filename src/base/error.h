@@ -2,6 +2,8 @@
 #ifndef N2D_ERROR_H
 #define N2D_ERROR_H
 
+#include <stddef.h>
+
 /* Exit codes of all programs. */
 enum { N2D_EXIT_OK = 0, N2D_EXIT_FAILED = 1, N2D_EXIT_USAGE = 2 };
 
@@ -10,5 +12,8 @@ int n2d_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The message of this thread's last failure; "" when there was none. */
 const char *n2d_error_text(void);
+
+/* For a message with a count: "" of one, else "s". */
+static inline const char *n2d_plural(size_t n) { return n == 1 ? "" : "s"; }
 
 #endif

@@ -62,7 +62,7 @@ static int average_last(const char *out, const char *dir, size_t n)
 		list[i] = paths[i];
 	int code = average(out, list, count);
 	if (code == N2D_EXIT_OK)
-		fprintf(stderr, "%s: the mean of %zu checkpoints, %s to %s\n", out, count, list[0], list[count - 1]);
+		fprintf(stderr, "%s: the mean of %zu checkpoint%s, %s to %s\n", out, count, n2d_plural(count), list[0], list[count - 1]);
 	free(list);
 	free(paths);
 	return code;

@@ -72,7 +72,7 @@ static int unequal(struct reader *r)
 	for (size_t i = 1; i < r->n; i++) {
 		const struct n2d_lines *l = &r->stream[i].lines;
 		if (l->number != first->number)
-			return n2d_error("%s has %zu lines and %s %zu: expected as many", first->name, first->number, l->name, l->number);
+			return n2d_error("%s has %zu line%s and %s %zu: expected as many", first->name, first->number, n2d_plural(first->number), l->name, l->number);
 	}
 	return n2d_error("%s: no lines", first->name);
 }

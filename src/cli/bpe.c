@@ -126,7 +126,8 @@ static int learn(const struct args *a)
 	if (!code && (n2d_out_open(&out, a->output) || n2d_bpe_learn(&out, &merges, &words, &how) || n2d_out_commit(&out)))
 		code = failed(a);
 	if (!code && merges < how.symbols && !how.total)
-		fprintf(stderr, "n2d %s: %zu merges: no other pair comes %zu times or more\n", a->argv[0], merges, how.min_frequency);
+		fprintf(stderr, "n2d %s: %zu merge%s: no other pair comes %zu time%s or more\n", a->argv[0], merges, n2d_plural(merges),
+			how.min_frequency, n2d_plural(how.min_frequency));
 	n2d_out_cancel(&out);
 	n2d_words_free(&words);
 	return code;

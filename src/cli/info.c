@@ -98,7 +98,7 @@ static void print_threads(const struct info *f)
 	else
 		printf(" (the least of:");
 	if (!f->asked) {
-		printf(" %d processors in the affinity mask", l->affinity);
+		printf(" %d processor%s in the affinity mask", l->affinity, n2d_plural((size_t)l->affinity));
 		if (l->cgroup)
 			printf(", cgroup quota of %d", l->cgroup);
 		if (l->omp)
@@ -119,9 +119,10 @@ static void print_isas(const struct info *f)
 
 static void print_text(const struct info *f)
 {
-	printf("n2d %s\n\nprocessor   %s, %d processors online", PACKAGE_VERSION, f->machine.cpu, f->machine.processors);
+	printf("n2d %s\n\nprocessor   %s, %d processor%s online", PACKAGE_VERSION, f->machine.cpu, f->machine.processors,
+	       n2d_plural((size_t)f->machine.processors));
 	if (f->cores)
-		printf(", %d cores", f->cores);
+		printf(", %d core%s", f->cores, n2d_plural((size_t)f->cores));
 	printf("\n");
 	print_caches(f);
 	print_threads(f);

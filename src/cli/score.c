@@ -78,11 +78,11 @@ static void print(const struct args *a, const struct n2d_corpus *c, const struct
 			printf("%.6f%c", (double)s->token[j], j + 1 < end ? ' ' : '\n');
 	}
 	double tokens = (double)s->sum.tokens;
-	fprintf(stderr, "%zu pair%s, %zu tokens, nll %.6f a token, perplexity %.4f, accuracy %.2f %%\n", c->pairs, c->pairs == 1 ? "" : "s", s->sum.tokens,
+	fprintf(stderr, "%zu pair%s, %zu tokens, nll %.6f a token, perplexity %.4f, accuracy %.2f %%\n", c->pairs, n2d_plural(c->pairs), s->sum.tokens,
 		s->sum.nll / tokens, exp(s->sum.nll / tokens), 100 * (double)s->sum.right / tokens);
 	if (c->unknown[N2D_SOURCE] + c->unknown[N2D_TARGET])
 		fprintf(stderr, "unknown words: %zu + %zu, in %zu of %zu pair%s\n", c->unknown[N2D_SOURCE], c->unknown[N2D_TARGET], c->with_unknown,
-			c->pairs, c->pairs == 1 ? "" : "s");
+			c->pairs, n2d_plural(c->pairs));
 }
 
 /* A damaged model, or one whose training diverged, must not look like a score. */

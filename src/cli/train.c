@@ -138,7 +138,8 @@ static int failed(void)
 static void tell_left_out(const char *which, const struct n2d_corpus *c)
 {
 	if (c->left_out)
-		fprintf(stderr, "n2d train: %s: %zu pairs longer than %zu tokens left out (--max-tokens)\n", which, c->left_out, c->max_length);
+		fprintf(stderr, "n2d train: %s: %zu pair%s longer than %zu token%s left out (--max-tokens)\n", which, c->left_out, n2d_plural(c->left_out),
+			c->max_length, n2d_plural(c->max_length));
 }
 
 static void introduce(const struct n2d_session *s)
@@ -152,15 +153,16 @@ static void introduce(const struct n2d_session *s)
 		return;
 	if (s->a->resume)
 		fprintf(stderr, "goes on from step %" PRIu64 " of %s\n", s->training.optimiser.step, s->a->dir);
-	fprintf(stderr, "%zu pairs, %zu + %zu tokens, %zu words; %zu batches an epoch, padding %.1f %%\n", c->pairs, c->start[N2D_SOURCE][c->pairs],
-		c->start[N2D_TARGET][c->pairs], d->vocab.size + d->src_vocab.size, d->train.count, 100 * n2d_batches_padding(&d->train));
+	fprintf(stderr, "%zu pair%s, %zu + %zu tokens, %zu words; %zu batch%s an epoch, padding %.1f %%\n", c->pairs, n2d_plural(c->pairs),
+		c->start[N2D_SOURCE][c->pairs], c->start[N2D_TARGET][c->pairs], d->vocab.size + d->src_vocab.size, d->train.count,
+		d->train.count == 1 ? "" : "es", 100 * n2d_batches_padding(&d->train));
 	if (c->unknown[N2D_SOURCE] + c->unknown[N2D_TARGET])
 		fprintf(stderr, "unknown words: %zu + %zu\n", c->unknown[N2D_SOURCE], c->unknown[N2D_TARGET]);
 	if (d->has_valid)
-		fprintf(stderr, "validation: %zu pairs, unknown words: %zu + %zu\n", v->pairs, v->unknown[N2D_SOURCE], v->unknown[N2D_TARGET]);
+		fprintf(stderr, "validation: %zu pair%s, unknown words: %zu + %zu\n", v->pairs, n2d_plural(v->pairs), v->unknown[N2D_SOURCE], v->unknown[N2D_TARGET]);
 	fprintf(stderr, "%.2f M parameters, %.0f MiB for them and Adam, %.0f MiB of activations; %s, %d thread%s, peak %.0f GFLOP/s\n",
 		1e-6 * (double)s->model.p.count, (double)(s->model.memory.size + s->training.optimiser.memory.size) / (1 << 20),
-		(double)s->training.pass.memory.size / (1 << 20), s->ctx.k->isa, s->ctx.threads, s->ctx.threads > 1 ? "s" : "",
+		(double)s->training.pass.memory.size / (1 << 20), s->ctx.k->isa, s->ctx.threads, n2d_plural((size_t)s->ctx.threads),
 		s->training.peak / 1e9);
 }
 
@@ -223,7 +225,7 @@ static int run(struct n2d_session *s)
 	enum n2d_train_end end = n2d_train_run(t);
 	if (s->a->profile) {
 		s->ctx.trace = NULL;
-		printf("profile of %zu step%s together\n", s->profile.spans, s->profile.spans == 1 ? "" : "s");
+		printf("profile of %zu step%s together\n", s->profile.spans, n2d_plural(s->profile.spans));
 		n2d_profile_print(&s->profile, stdout, t->peak, n2d_peak_bandwidth(&s->ctx));
 	}
 	return conclude(s, end, first);

@@ -149,7 +149,7 @@ static void progress(const struct session *s)
 {
 	double t = n2d_now() - s->start;
 	if (!s->a->quiet && !s->a->interactive)
-		fprintf(stderr, "%zu line%s in %.1f s, %.1f a second\n", s->done, s->done == 1 ? "" : "s", t, (double)s->done / t);
+		fprintf(stderr, "%zu line%s in %.1f s, %.1f a second\n", s->done, n2d_plural(s->done), t, (double)s->done / t);
 }
 
 /* What has been read, written out. */
@@ -215,7 +215,7 @@ static int with_input(struct session *s)
 	s->start = n2d_now();
 	int code = all_lines(s, &l);
 	if (s->unknown && !s->a->quiet)
-		fprintf(stderr, "unknown words: %zu, in %zu of %zu line%s\n", s->unknown, s->with_unknown, s->done, s->done == 1 ? "" : "s");
+		fprintf(stderr, "unknown words: %zu, in %zu of %zu line%s\n", s->unknown, s->with_unknown, s->done, n2d_plural(s->done));
 	n2d_lines_close(&l);
 	return code;
 }

@@ -48,8 +48,8 @@ static void report(const struct n2d_vocab *v, size_t types)
 	uint64_t tokens = 0, unknown = n2d_vocab_frequency(v, N2D_ID_UNKNOWN);
 	for (size_t i = 0; i < v->size; i++)
 		tokens += n2d_vocab_frequency(v, (int32_t)i);
-	printf("%zu entries for %zu tokens of %zu types; %zu are <unk> (%.2f %%)\n", v->size, (size_t)tokens, types, (size_t)unknown,
-	       100.0 * (double)unknown / (double)tokens);
+	printf("%zu entries for %zu token%s of %zu type%s; <unk>: %zu (%.2f %%)\n", v->size, (size_t)tokens, n2d_plural((size_t)tokens), types,
+	       n2d_plural(types), (size_t)unknown, 100.0 * (double)unknown / (double)tokens);
 }
 
 /* An exit code. */

@@ -159,7 +159,8 @@ static int next_pair(struct n2d_lines l[N2D_SIDES], int sides)
 	if (sides == 1 || more[0] == more[1])
 		return more[0];
 	const struct n2d_lines *ended = &l[more[0]], *on = &l[!more[0]];
-	return n2d_lines_error(on, "'%s' ends after %zu lines: source and target must have as many lines", ended->name, ended->number);
+	return n2d_lines_error(on, "'%s' ends after %zu line%s: source and target must have as many lines", ended->name, ended->number,
+			       n2d_plural(ended->number));
 }
 
 static int read_pairs(struct n2d_corpus *c, struct n2d_lines l[N2D_SIDES])
@@ -179,7 +180,8 @@ static int read_pairs(struct n2d_corpus *c, struct n2d_lines l[N2D_SIDES])
 	if (!c->pairs && !c->left_out)
 		return n2d_error("%s: is empty: expected a sentence a line", l[0].name);
 	if (!c->pairs)
-		return n2d_error("%s: none of %zu lines has at most %zu tokens on either side (--max-tokens)", l[0].name, c->left_out, c->max_length);
+		return n2d_error("%s: none of %zu line%s has at most %zu token%s on either side (--max-tokens)", l[0].name, c->left_out, n2d_plural(c->left_out),
+				 c->max_length, n2d_plural(c->max_length));
 	trim(c);
 	return 0;
 }
