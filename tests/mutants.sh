@@ -176,7 +176,7 @@ mutant part-left-out src/op/gemm.c 's/i + 1 < p->g->parts/i + 2 < p->g->parts/' 
 mutant parts-overlap src/op/gemm.c 's/all->parts, i + 1) - k/all->parts, i + 1) - k + (k > 0)/' tests/op-gemm
 mutant gemm-tiles-out-of-order src/op/gemm_blocked.c 's/tile_first ? i % panels : i/tile_first ? i % tiles : i/' tests/op-gemm
 mutant sum-forgets-chunks src/op/square_sum.c 's/sum += r.sum\[k\];/sum = r.sum[k];/' tests/op-pointwise
-mutant adam-squares-weights src/op/adam.c 's/dot(j->g + i, j->g + i, n)/dot(j->w + i, j->w + i, n)/' tests/op-pointwise
+mutant adam-squares-weights src/op/adam.c 's/dot(x->g + i, x->g + i, n)/dot(x->w + i, x->w + i, n)/' tests/op-pointwise
 mutant relu-of-dense-rows src/layer/ffn.c 's/m.h, n, F, stride(c))/m.h, n, F, F)/' tests/test-layers
 mutant ranges-overlap src/op/gemm_blocked.c 's/n2d_cut(p->g->M, p->ranges, i + 1)}/p->g->M}/' tests/op-gemm
 mutant more-ranges-than-blocks src/op/gemm_blocked.c 's/p->row_blocks % n ? 1 : n/n/' tests/op-gemm
@@ -205,7 +205,7 @@ mutant workers-keep-denormals src/base/threads.c '/^static void parallel/,/^}/s/
 mutant threads-do-not-help src/base/threads.c '/^static void take/,/^}/s/i < shares/i < 1/' tests/test-base
 mutant threads-begin-anywhere src/base/threads.c '/^static void take/,/^}/s/thread + i/i/' tests/test-base
 mutant team-keeps-denormals src/base/threads.c '/^void n2d_team/,/omp_get_num_threads/s/uint64_t fp = n2d_fpenv_flush();/& if (omp_get_thread_num()) n2d_fpenv_restore(fp);/' tests/test-base
-mutant caller-left-flushing src/base/threads.c '/^void n2d_parallel/,/^}/s/^\tn2d_fpenv_restore(fp);//' tests/test-base
+mutant caller-left-flushing src/base/threads.c '/^static void run(/,/^}/s/^\tn2d_fpenv_restore(fp);//' tests/test-base
 mutant cos-with-its-own-exponent src/op/position.c 's/(float)cos(x)/(float)cos(x * pow(10000, -1 \/ (double)D))/' tests/op-pointwise
 mutant workspace-not-aligned src/base/arena.c 's/n2d_round_up(bytes, N2D_ALIGN)/n2d_round_up(bytes, 4)/' tests/test-base
 mutant nine-rounds src/base/rng.c 's/round < 10/round < 9/' tests/test-base
