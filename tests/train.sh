@@ -197,8 +197,8 @@ until [ "$(wc -l <"$scratch/one/log.csv")" -gt 1 ] || [ $n -ge 100 ]; do sleep 0
 kill -INT $first
 rows=$(wc -l <"$scratch/one/log.csv")
 n=0
-until [ "$(wc -l <"$scratch/one/log.csv")" -gt $((rows + 1)) ] || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
-kill -0 $first 2>/dev/null && [ $n -lt 100 ] && ! grep -q 'ending after' "$scratch/first" && good || bad 'an ignored SIGINT ends a training'
+until [ "$(wc -l <"$scratch/one/log.csv")" -gt $((rows + 1)) ] || [ $n -ge 600 ]; do sleep 0.1; n=$((n + 1)); done
+kill -0 $first 2>/dev/null && [ $n -lt 600 ] && ! grep -q 'ending after' "$scratch/first" && good || bad 'an ignored SIGINT ends a training'
 kill -TERM $first
 kill -TERM $first
 wait $first
@@ -226,7 +226,7 @@ early() {
 	./n2d train --threads 1 --isa scalar "$@" 2>"$scratch/pipe" 3>&- &
 	train=$!
 	n=0
-	until [ $((0x$(sed -n 's/^SigCgt:.*\(....\)$/\1/p' /proc/$train/status) & 0x4000)) != 0 ] || [ $n -ge 100 ]; do sleep 0.1; n=$((n + 1)); done
+	until [ $((0x$(sed -n 's/^SigCgt:.*\(....\)$/\1/p' /proc/$train/status) & 0x4000)) != 0 ] || [ $n -ge 600 ]; do sleep 0.1; n=$((n + 1)); done
 	kill -TERM $train
 	tr -d '\0' <"$scratch/pipe" >"$scratch/err" 3>&- &
 	exec 3>&-
